@@ -37,7 +37,7 @@ class ConfigurationDocTest {
                 .anyMatch(one -> one.equals(name) || isCredentialOf(name, one)));
     }
 
-    /** Run with {@code -Dqm.docs.write=true} to write the table anew. */
+    /** Run with {@code -Dqm.docs.write=true} to rewrite the table. */
     @Test
     void everyKeyIsInTheTableWithItsDefaultAndMeaning() throws IOException {
         String page = Files.readString(PAGE);
@@ -55,7 +55,7 @@ class ConfigurationDocTest {
                 .isEqualTo(table());
     }
 
-    /** 5M would read as months, and PT5M beside 5m as something else. */
+    /** 5M would look like months, and PT5M beside 5m like another duration. */
     @Test
     void everyDurationIsWrittenInOneStyle() {
         assertThat(ProgramSettings.all())
@@ -83,7 +83,7 @@ class ConfigurationDocTest {
                 .collect(Collectors.joining("", "\n| key | default | meaning |\n| --- | --- | --- |\n", "\n"));
     }
 
-    /** A user or a password whose variable is put together from a prefix. */
+    /** Whether a variable is a user or a password whose name is composed from a prefix. */
     private static boolean isCredentialOf(String name, String prefix) {
         return name.equals(prefix + "_USER") || name.equals(prefix + "_PASSWORD");
     }

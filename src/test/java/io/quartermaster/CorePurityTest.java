@@ -24,9 +24,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * What decides and what counts gives the same answer for the same input: no clock, no randomness, no threads, no floating point, no order
- * that hangs on a hash. Types and calls are checked in the compiled classes; local variables and loops, which leave no trace there, in the
- * source.
+ * The engine and the ledger give the same output for the same input: no clock, no randomness, no threads, no floating
+ * point, no order that depends on a hash. Types and calls are checked in the compiled classes. Local variables and
+ * loops, which leave no trace there, are checked in the source.
  */
 @AnalyzeClasses(
         packages = {"io.quartermaster.engine", "io.quartermaster.ledger"},
@@ -82,7 +82,7 @@ class CorePurityTest {
         assertThat(coreFiles().flatMap(CorePurityTest::iterationsInHashOrder)).isEmpty();
     }
 
-    /** {@code Set.of} and {@code Map.copyOf} of more than one entry are ordered by a salt that each run draws anew. */
+    /** {@code Set.of} and {@code Map.copyOf} order more than one entry by a salt that is new in each run. */
     @Test
     void nothingIsKeptInASaltedCollection() {
         assertThat(matches(Pattern.compile("\\b(?:Set|Map)\\.(?:of\\((?!\\))|copyOf\\(|ofEntries\\()")))
@@ -127,7 +127,7 @@ class CorePurityTest {
                 || owner.startsWith("java.time.") && call.getName().equals("now");
     }
 
-    /** Loops, streams and copies of a variable that was made as a {@code HashMap} or {@code HashSet} in the same file. */
+    /** Loops, streams and copies of a variable that the same file creates as a {@code HashMap} or {@code HashSet}. */
     private static Stream<String> iterationsInHashOrder(Path file) {
         String code = codeOf(file);
         Matcher made = HASH_VARIABLE.matcher(code);

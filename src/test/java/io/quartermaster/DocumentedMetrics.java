@@ -22,12 +22,12 @@ public final class DocumentedMetrics {
 
     private DocumentedMetrics() {}
 
-    /** As Prometheus names them. */
+    /** The names of the metrics in Prometheus. */
     public static Set<String> names() {
         return labels().keySet();
     }
 
-    /** Name and labels of each. A metric that is listed twice fails. */
+    /** The labels of each metric, by its name. Fails if a metric is listed twice. */
     public static Map<String, Set<String>> labels() {
         Map<String, Set<String>> metrics = new TreeMap<>();
         for (Path page : pages()) {

@@ -15,7 +15,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
-/** Every key that the program's {@code @ConfigMapping} interfaces read, as the compiled classes and their Javadoc say. */
+/** Every key that the program's {@code @ConfigMapping} interfaces read, from the compiled classes and their Javadoc. */
 public final class ProgramSettings {
 
     private static final Path SOURCES = Path.of("src/main/java");
@@ -36,13 +36,13 @@ public final class ProgramSettings {
         }
     }
 
-    /** In the order of their keys. */
+    /** All settings, in the order of their keys. */
     public static List<Setting> all() {
         List<Setting> settings = new ArrayList<>();
         for (Path file : mappings()) {
             String source = textOf(file);
             ConfigMappings.getProperties(ConfigClass.configClass(classOf(file))).forEach((key, property) -> {
-                // A list is named once more for its elements.
+                // The mapping names a list a second time, for its elements.
                 if (!key.endsWith("[*]")) {
                     settings.add(new Setting(
                             key,
@@ -82,7 +82,7 @@ public final class ProgramSettings {
         }
     }
 
-    /** The comment that ends nearest before the method. */
+    /** The last comment that ends before the method. */
     private static String meaningOf(String method, String source) {
         Matcher declaration = Pattern.compile("\\b" + method + "\\(\\);").matcher(source);
         if (!declaration.find()) {

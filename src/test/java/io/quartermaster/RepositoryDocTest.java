@@ -12,7 +12,7 @@ import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 
-/** The files in {@code .github} can be read, and name files, campaigns and teams that are there. */
+/** The files in {@code .github} can be parsed, and name files, campaigns and teams that exist. */
 class RepositoryDocTest {
 
     private static final Path FOLDER = Path.of(".github");

@@ -4,10 +4,10 @@ import io.quartermaster.platform.EnumNames;
 import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
-/** Who may submit to a queue. A queue without rules admits nobody. */
+/** A rule that admits callers to submit to a queue. A queue without rules admits no caller. */
 public sealed interface AccessRule {
 
-    /** The kinds of subject, as the API and the table write them. */
+    /** The kinds of subject, as in the API and the table. */
     @Schema(name = "AccessRuleSubjectKind")
     enum Kind {
         GROUP,
@@ -26,22 +26,22 @@ public sealed interface AccessRule {
 
     boolean admits(Caller caller);
 
-    /** Whether it admits everyone whom the other admits. */
+    /** Whether this rule admits every caller that the other admits. */
     default boolean includes(AccessRule other) {
         return equals(other);
     }
 
-    /** Whether it admits a user or service account of the tenant of whom only the name is known, whatever its groups. */
+    /** Whether this rule admits a user or service account of the tenant by its name alone, whatever its groups. */
     default boolean admitsNamed(String username) {
         return false;
     }
 
     Kind kind();
 
-    /** As stored: a group path, a username, a client id, or {@code *}. */
+    /** The subject as stored: a group path, a username, a client id, or {@code *}. */
     String subject();
 
-    /** The members of the group and of its subgroups, people and service accounts. */
+    /** Admits the members of the group and of its subgroups, both people and service accounts. */
     record ForGroup(GroupPath group) implements AccessRule {
         @Override
         public boolean admits(Caller caller) {
@@ -108,7 +108,7 @@ public sealed interface AccessRule {
         }
     }
 
-    /** Everyone of the tenant. */
+    /** Admits all users and service accounts of the tenant. */
     record ForEveryone() implements AccessRule {
         @Override
         public boolean admits(Caller caller) {

@@ -6,8 +6,8 @@ import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 
 /**
- * Brings an answer back to where it was asked for. What several requests wait for together is answered on one thread; each of them must go on
- * as itself, not as the request that asked first.
+ * Returns an answer to the Vert.x context that requested it. Several requests that share a call receive its answer on
+ * one thread; each must continue in its own context, not in that of the first request.
  */
 public final class CallerContextSwitch {
 

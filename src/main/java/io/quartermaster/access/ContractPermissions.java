@@ -14,10 +14,10 @@ import org.jboss.jandex.MethodInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes into every operation of the contract which permission it needs ({@code x-permission}) and which roles grant it
- * ({@code x-roles}). The role matrix and the tenant-leak test are generated from these.
+ * Adds to every operation of the contract the permission that it needs ({@code x-permission}) and the roles that grant
+ * it ({@code x-roles}). The role matrix and the tenant-leak test are generated from these.
  *
- * <p>Operations are found by their ids: those given on the method, else {@code Class_method}.
+ * <p>Operations are identified by their ids: the one on the method, or {@code Class_method}.
  */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public final class ContractPermissions implements OASFilter {

@@ -4,7 +4,7 @@ import jakarta.enterprise.context.RequestScoped;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
-/** The caller of the current request, from the moment the gate let it through. */
+/** The caller of the current request, known after the gate has let the request pass. */
 @RequestScoped
 public class CurrentCaller {
 
@@ -20,12 +20,12 @@ public class CurrentCaller {
         return caller;
     }
 
-    /** When the token of the request stops counting; a request that lasts longer ends then. */
+    /** The expiry of the request's token; a longer request ends at this time. */
     public Instant tokenExpiry() {
         return tokenExpiry;
     }
 
-    /** What the current caller showed. */
+    /** The credential of the current caller. */
     public Credential proof() {
         Credential shown = credential;
         if (shown == null) {

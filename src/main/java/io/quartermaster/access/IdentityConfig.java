@@ -6,59 +6,68 @@ import java.net.URI;
 import java.time.Duration;
 import java.util.Optional;
 
-/** Where identities come from. */
+/** The source of identities: Keycloak and the checks of its tokens. */
 @ConfigMapping(prefix = "quartermaster.identity")
 public interface IdentityConfig {
 
-    /** Keycloak as this service reaches it. */
+    /** URL under which this service reaches Keycloak. */
     @WithDefault("http://127.0.0.1:8180")
     URI keycloakUrl();
 
-    /** Keycloak as it writes itself into tokens ({@code iss}), when that differs: behind a proxy, say. */
+    /** URL that Keycloak writes into tokens ({@code iss}), if it differs, for example behind a proxy. */
     Optional<URI> issuerUrl();
 
-    /** The client of Keycloak's master realm through which realms are made. */
+    /** The client of Keycloak's master realm with which the service creates realms. */
     @WithDefault("admin-cli")
     String adminClientId();
 
-    /** With it the service account of that client is used, which needs the role {@code create-realm}; else the user below. */
+    /**
+     * Secret of that client. With it, the service uses the client's service account, which needs the role
+     * {@code create-realm}. Without it, the service uses the administrator's username and password.
+     */
     Optional<String> adminClientSecret();
 
-    /** A user of Keycloak's master realm, used where {@link #adminClientSecret} is not given. */
+    /** A user of Keycloak's master realm, used if {@link #adminClientSecret} is not set. */
     @WithDefault("admin")
     String adminUsername();
 
     /** That user's password. */
     Optional<String> adminPassword();
 
-    /** A call to Keycloak's administration that takes longer has failed. Making a realm takes seconds on a busy machine. */
+    /** Time limit of a call to Keycloak's administration. The creation of a realm takes seconds on a busy machine. */
     @WithDefault("45s")
     Duration adminTimeout();
 
-    /** A connection to Keycloak that takes longer than this to be made has failed. */
+    /** Time limit for opening a connection to Keycloak. */
     @WithDefault("5s")
     Duration connectTimeout();
 
-    /** A fetch of a realm's keys that Keycloak does not answer in this time has failed; the request that needed them gets 503. */
+    /** Time limit for fetching a realm's keys from Keycloak. After it, the request that needs the keys gets 503. */
     @WithDefault("5s")
     Duration keyFetchTimeout();
 
-    /** How often the keys of realms whose tokens come in are fetched again: a key that was removed from a realm counts no longer than this. */
+    /**
+     * How often the service fetches the keys of realms in use again. A key that was removed from a realm stays valid
+     * here for this long at most.
+     */
     @WithDefault("1m")
     Duration keyRefresh();
 
     /**
-     * At most this often the keys of one realm are fetched because a token names a key that is not known. So a key that a realm has just
-     * begun to use counts after this time at the latest, whatever else is sent.
+     * Shortest interval between two fetches of one realm's keys that tokens with an unknown key cause. So a realm's new
+     * key is valid here after this time at the latest, whatever other tokens arrive.
      */
     @WithDefault("5s")
     Duration unknownKeyRefresh();
 
-    /** Access tokens must be made for this audience. */
+    /** Audience that access tokens must have. */
     @WithDefault("quartermaster")
     String audience();
 
-    /** After this long at the latest a tenant that another replica suspended can only read here too. */
+    /**
+     * How often the service reads the list of tenants again. A suspension on another replica takes effect here after
+     * this time at the latest.
+     */
     @WithDefault("5s")
     Duration issuerRefresh();
 
@@ -70,7 +79,7 @@ public interface IdentityConfig {
         return serverUrl() + "/realms/" + realm;
     }
 
-    /** Keycloak as this service reaches it, without a slash at the end. */
+    /** {@link #keycloakUrl} without a slash at the end. */
     default String serverUrl() {
         return strip(keycloakUrl());
     }

@@ -17,8 +17,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The issuers whose tokens are looked at: the operator's realm and those of active and suspended tenants. Kept in memory, so that a token of any other
- * issuer costs no outgoing call; a miss reads the table {@code tenant} again, at most once a second, however many tokens miss.
+ * The issuers whose tokens are verified: the operator's realm and those of active and suspended tenants. The directory
+ * is kept in memory, so that a token of any other issuer causes no outgoing call. A miss reads the table {@code tenant}
+ * again, at most once a second, however many tokens miss.
  *
  * <p>The directory is one immutable value that is replaced as a whole; any thread may read it.
  */
@@ -28,20 +29,20 @@ public class IssuerDirectory {
     private static final Logger LOG = Logger.getLogger(IssuerDirectory.class);
     private static final long RELOAD_NANOS = 1_000_000_000L;
 
-    /** How a tenant stands. */
+    /** The standing of a tenant: what its tokens are good for. */
     enum Standing {
-        /** Offboarded: its tokens do not count, and only the operator reads what outlives it. */
+        /** Offboarded: its tokens are invalid, and only the operator reads the data that outlives it. */
         GONE,
-        /** Not there yet, or about to go: its tokens do not count. The operator sees it. */
+        /** Not active yet, or being offboarded: its tokens are invalid. The operator sees it. */
         CLOSED,
-        /** Its tokens count for reading. */
+        /** Its tokens are valid for reading. */
         SUSPENDED,
         ACTIVE
     }
 
     /**
-     * @param realms by exact issuer, those whose tokens count
-     * @param tenants all there ever were, in whatever state
+     * @param realms the realms whose tokens are valid, by exact issuer
+     * @param tenants all tenants that ever existed, in any state
      */
     private record Directory(Map<String, Realm> realms, Map<TenantId, Standing> tenants, long readAtNanos) {
         Directory {
@@ -63,8 +64,8 @@ public class IssuerDirectory {
     }
 
     /**
-     * The realm of exactly this issuer, if its tokens count. Fails when the directory cannot be read at all, and for the operator's issuer
-     * while it is not known whether its tokens count.
+     * The realm of exactly this issuer, if its tokens are valid. Fails when the directory cannot be read at all, and
+     * for the operator's issuer while it is unknown whether its tokens are valid.
      */
     public Uni<Optional<Realm>> find(String issuer) {
         if (issuer.equals(config.issuerOf(Realm.OPERATOR_NAME))) {
@@ -75,7 +76,7 @@ public class IssuerDirectory {
         return lookUp(known -> Optional.ofNullable(known.realms().get(issuer)));
     }
 
-    /** How this tenant stands; empty when there never was one. */
+    /** The standing of this tenant; empty if it never existed. */
     Uni<Optional<Standing>> standing(TenantId tenant) {
         return lookUp(known -> Optional.ofNullable(known.tenants().get(tenant)));
     }
@@ -91,7 +92,7 @@ public class IssuerDirectory {
         return CallerContextSwitch.resume(refresh()).map(question);
     }
 
-    /** Calls at one time share one query. */
+    /** Concurrent calls share one query. */
     private Uni<Directory> refresh() {
         SharedCall<Directory> mine = new SharedCall<>(database.on(connection ->
                         connection.query("select id, issuer, state from tenant").execute())
@@ -103,9 +104,9 @@ public class IssuerDirectory {
         return (shared == null ? mine : shared).answer();
     }
 
-    /** Reads the table again; to be called after a change of a tenant's state has been committed. */
+    /** Reads the table again. Call it after a change of a tenant's state has been committed. */
     public Uni<Void> reload() {
-        // A reading that began before the change may have missed it: wait for it, then read once more.
+        // A query that began before the change may have missed it: wait for it, then read once more.
         SharedCall<Directory> running = reading.get();
         Uni<Directory> fresh = running == null
                 ? refresh()

@@ -7,8 +7,8 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 
 /**
- * Ends a fetch of a realm's keys that Keycloak does not answer. The verifier of tokens sets a time for connecting only, so without this a
- * request with a token of a realm whose keys are not known yet would wait as long as Keycloak hangs.
+ * Sets a time limit on fetching a realm's keys from Keycloak. The token verifier limits the time for connecting only.
+ * Without this limit, a request with the first token of a realm would wait for as long as Keycloak hangs.
  */
 @Unremovable
 @ApplicationScoped

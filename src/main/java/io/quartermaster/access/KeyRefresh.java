@@ -9,13 +9,14 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.util.Optional;
 
 /**
- * Fetches the keys of realms again and again while their tokens come in, so that a token signed with a key that was removed from its realm
- * stops counting. A new key is fetched when the first token signed with it comes. While Keycloak is away, the keys that are known stay.
+ * Fetches the keys of realms periodically while their tokens arrive. So a token becomes invalid when its signing key is
+ * removed from its realm. A new key is fetched when the first token signed with it arrives. While Keycloak is away, the
+ * known keys stay valid.
  */
 @ApplicationScoped
 class KeyRefresh {
 
-    /** No token at all: nothing can be verified of it, and the keys are fetched before that is found out. */
+    /** An empty token: it cannot be verified, but the verifier fetches the keys before it notices this. */
     private static final String NONE = "";
 
     private final TenantConfigBean verifiers;

@@ -6,8 +6,8 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.util.Optional;
 
 /**
- * Judges whether a caller that the gate let through may go on with a request that lasts, such as a live view. A token says what was true when
- * it was issued; how the tenant stands may have changed since.
+ * Decides whether a caller that passed the gate may continue a long request, such as a live view. A token states the
+ * rights at its time of issue; the standing of the tenant may have changed since.
  */
 @ApplicationScoped
 public class LiveRights {
@@ -32,7 +32,7 @@ public class LiveRights {
                                 instanceof Gate.Verdict.Pass);
     }
 
-    /** Tokens of a tenant that is about to go, or gone, do not count. */
+    /** Tokens of a tenant that is being offboarded, or is offboarded, are invalid. */
     private static boolean isAccepted(Caller caller, Optional<IssuerDirectory.Standing> standing) {
         return switch (caller.realm()) {
             case Realm.Operator operator -> true;

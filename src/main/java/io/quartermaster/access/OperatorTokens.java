@@ -7,8 +7,9 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Whether this replica accepts tokens of the operator's realm. It accepts none before the realm is confirmed as the one that the service
- * made, since whoever has a role {@code operator} in another realm of that name would be the operator of all tenants.
+ * Whether this replica accepts tokens of the operator's realm. It accepts none before a check confirms that the service
+ * created the realm. Otherwise, users with a role {@code operator} in a foreign realm of that name would have the
+ * operator's rights over all tenants.
  *
  * <p>Safe for use by several threads.
  */
@@ -16,7 +17,7 @@ import java.util.concurrent.CompletableFuture;
 public class OperatorTokens {
 
     private enum State {
-        /** No check of the realm has ended with an answer of Keycloak's. */
+        /** Keycloak has not answered any check of the realm yet. */
         UNKNOWN,
         ACCEPTED,
         REFUSED
@@ -30,34 +31,35 @@ public class OperatorTokens {
         this.patience = config.keyFetchTimeout();
     }
 
-    /** The realm is the one that the service made. */
+    /** Records that the service created the realm. */
     public void accept() {
         state = State.ACCEPTED;
         firstCheck.complete(true);
     }
 
-    /** The realm is another one, or Keycloak does not let the service see whose it is. */
+    /** Records that the realm is a foreign one, or that Keycloak does not let the service see its origin. */
     public void refuse() {
         state = State.REFUSED;
         firstCheck.complete(true);
     }
 
-    /** A check got no answer from Keycloak: what was known before stays. */
+    /** Records that Keycloak did not answer a check: the earlier result stays. */
     public void stayAsTheyAre() {
         firstCheck.complete(true);
     }
 
     /**
-     * Waits for the first check of the realm, for as long as a fetch of keys may take.
+     * Waits for the first check of the realm, at most for the time limit of a fetch of keys.
      *
-     * @return fails with {@link OIDCException}, as where a realm's keys cannot be fetched, while Keycloak has not answered any check
+     * @return fails with {@link OIDCException} while Keycloak has not answered any check, as when a realm's keys cannot
+     * be fetched
      */
     Uni<Boolean> areAccepted() {
         if (state != State.UNKNOWN || firstCheck.isDone()) {
             return answer();
         }
         return CallerContextSwitch.resume(Uni.createFrom()
-                        // A copy, since a wait that is given up cancels what it waits for.
+                        // A copy, since a wait that times out cancels its future.
                         .completionStage(firstCheck::copy)
                         .ifNoItem()
                         .after(patience)

@@ -1,12 +1,12 @@
 package io.quartermaster.access;
 
-/** A right to do something to a kind of thing, written {@code resource:verb} in tokens' problems, the contract and the docs. */
+/** A right to act on a kind of resource, written {@code resource:verb} in problems, the contract and the docs. */
 public enum Permission {
     TENANTS_READ("tenants:read"),
     TENANTS_WRITE("tenants:write"),
-    /** To make a tenant's first admin and to issue the secret of its automation. */
+    /** To create a tenant's first admin and to issue the secret of its automation. */
     TENANTS_CREDENTIAL("tenants:credential"),
-    /** To say which origins' pages may call the API for a tenant. */
+    /** To set the origins whose web pages may call the API for a tenant. */
     ORIGINS_WRITE("origins:write"),
     GROUPS_READ("groups:read"),
     GROUPS_WRITE("groups:write"),
@@ -14,7 +14,7 @@ public enum Permission {
     CLUSTERS_WRITE("clusters:write"),
     NODES_READ("nodes:read"),
     NODES_WRITE("nodes:write"),
-    /** To issue the credential with which a node's agent speaks. */
+    /** To issue the credential of a node's agent. */
     NODES_CREDENTIAL("nodes:credential"),
     POOLS_READ("pools:read"),
     POOLS_WRITE("pools:write"),
@@ -36,16 +36,16 @@ public enum Permission {
     /** To cancel, hold and release one's own work. */
     WORKLOADS_CANCEL("workloads:cancel"),
     WORKLOADS_HOLD("workloads:hold"),
-    /** To do the same to the work of others. */
+    /** To cancel, hold and release the work of others. */
     WORKLOADS_MANAGE("workloads:manage"),
-    /** To ask what would become of work in queues one may submit to, and of policies one may write. */
+    /** To simulate work in queues that the caller may submit to, and policies that it may write. */
     SIMULATIONS_RUN("simulations:run"),
     USAGE_READ("usage:read"),
     AUDIT_READ("audit:read"),
     OPERATIONS_READ("operations:read"),
-    /** To see what the scheduler has set aside. */
+    /** To see the scheduler's quarantine. */
     QUARANTINE_READ("quarantine:read"),
-    /** To have what is set aside retried or dropped. */
+    /** To have quarantined inputs retried or dropped. */
     QUARANTINE_WRITE("quarantine:write"),
     CELLS_READ("cells:read"),
     /** To reset the stamp of a cell. */

@@ -2,7 +2,7 @@ package io.quartermaster.access;
 
 import io.quartermaster.platform.TenantId;
 
-/** Where a caller is known: the operator's realm, or that of one tenant. */
+/** The realm of a caller: the operator's, or that of one tenant. */
 public sealed interface Realm {
 
     /** Name of the operator's realm in Keycloak; no tenant may have it. */

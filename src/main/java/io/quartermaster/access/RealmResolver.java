@@ -21,16 +21,17 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells the verifier of tokens which realm's keys to use. It reads {@code iss} of the token before anything is verified and asks
- * {@link IssuerDirectory}; for an issuer that is not there it gives no realm, so no call goes out and the request ends with 401.
+ * Selects the realm whose keys verify a token. It reads the unverified {@code iss} of the token and looks it up in
+ * {@link IssuerDirectory}. For an unknown issuer it returns no realm, so no call goes out and the request ends with
+ * 401.
  *
- * <p>Configurations are made for issuers of the directory only, so there are never more than tenants. That of a tenant that is gone stays,
- * unused, until the process ends.
+ * <p>Only issuers of the directory get a configuration, so there are never more configurations than tenants. That of an
+ * offboarded tenant stays, unused, until the process ends.
  */
 @ApplicationScoped
 public class RealmResolver implements TenantConfigResolver {
 
-    /** Far above any real token; what is longer is not looked at. */
+    /** Far above the length of any real token; longer ones are refused unread. */
     static final int MAX_TOKEN_LENGTH = 16_384;
 
     private static final String SCHEME = "bearer ";
@@ -60,7 +61,7 @@ public class RealmResolver implements TenantConfigResolver {
                 .orElse(null));
     }
 
-    /** The realms whose tokens came since the last time this was asked. */
+    /** Returns the realms whose tokens arrived since the last call. */
     Set<String> takeUsed() {
         Set<String> taken = Set.copyOf(used);
         used.removeAll(taken);
@@ -76,7 +77,7 @@ public class RealmResolver implements TenantConfigResolver {
         return Optional.of(header.substring(SCHEME.length()).strip());
     }
 
-    /** What the token claims; nothing may be concluded from it but whose keys to check it with. */
+    /** The issuer that the token claims. Its only permitted use is the choice of the keys that verify the token. */
     static Optional<String> unverifiedIssuer(String token) {
         String[] parts = token.split("\\.", -1);
         if (parts.length != 3) {
@@ -99,7 +100,7 @@ public class RealmResolver implements TenantConfigResolver {
                 .tenantId(realm)
                 .clientId(config.audience())
                 .applicationType(ApplicationType.SERVICE)
-                // The paths are Keycloak's, and fixed: no discovery document to fetch, trust, or wait for.
+                // The paths are fixed by Keycloak: the service need not fetch, trust, or wait for a discovery document.
                 .discoveryEnabled(false)
                 .jwksPath("/protocol/openid-connect/certs")
                 .token()

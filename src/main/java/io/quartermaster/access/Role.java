@@ -7,16 +7,19 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A set of permissions that a realm grants under a name. A name counts only in the kind of realm it belongs to: a tenant's admin can
- * make a realm role called {@code operator}, and it means nothing.
+ * A set of permissions that a realm grants under a name. A name is valid only in its own kind of realm: a tenant's
+ * admin can create a realm role called {@code operator}, but it grants nothing.
  */
 public enum Role {
     OPERATOR("operator", Home.OPERATOR_REALM, EnumSet.complementOf(EnumSet.of(AGENTS_SYNC, WORKLOADS_SUBMIT))),
     AGENT("agent", Home.OPERATOR_REALM, EnumSet.of(AGENTS_SYNC)),
     TENANT_ADMIN("tenant-admin", Home.TENANT_REALM, Sets.TENANT_ADMIN),
-    /** A tenant admin's rights in the service, without those over the realm's people that Keycloak gives an admin. For programs. */
+    /**
+     * For programs: a tenant admin's rights in the service, without an admin's rights in Keycloak over the realm's
+     * users.
+     */
     TENANT_AUTOMATION("tenant-automation", Home.TENANT_REALM, Sets.TENANT_ADMIN),
-    /** A tenant admin's rights over policies and work, for the groups it is in and their subgroups. */
+    /** A tenant admin's rights over policies and work, for the caller's groups and their subgroups. */
     GROUP_ADMIN("group-admin", Home.TENANT_REALM, Sets.GROUP_ADMIN),
     MEMBER("member", Home.TENANT_REALM, Sets.MEMBER),
     VIEWER("viewer", Home.TENANT_REALM, Sets.VIEWER),
@@ -79,12 +82,12 @@ public enum Role {
         return permissions;
     }
 
-    /** Whether what this role writes must lie in the subtree of a group of the caller's. */
+    /** Whether this role may write only in the subtrees of the caller's groups. */
     public boolean boundToGroups() {
         return this == GROUP_ADMIN;
     }
 
-    /** The role a realm grants under this name; empty for names that mean nothing there. */
+    /** The role that a realm grants under this name; empty for names that grant nothing in this realm. */
     public static Optional<Role> of(Realm realm, String name) {
         for (Role role : values()) {
             if (role.word.equals(name) && role.belongsTo(realm)) {

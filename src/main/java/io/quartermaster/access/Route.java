@@ -3,9 +3,9 @@ package io.quartermaster.access;
 import java.util.Optional;
 
 /**
- * What the gate must know of the route a request hits.
+ * The properties of a request's route that the gate needs.
  *
- * @param access whether the request can change anything; told by its method, so that no route escapes
+ * @param access whether the request can change anything; derived from its HTTP method, so that no route escapes
  */
 record Route(Area area, Optional<Permission> needs, Access access) {
 
@@ -14,9 +14,12 @@ record Route(Area area, Optional<Permission> needs, Access access) {
         WRITES
     }
 
-    /** Whose part of the API it is. */
+    /** The part of the API that a route belongs to. */
     sealed interface Area {
-        /** {@code /v1/tenants/{tenant}/...}; {@code tenant} is text as sent, {@code standing} empty where there never was such a tenant. */
+        /**
+         * {@code /v1/tenants/{tenant}/...}; {@code tenant} is text as sent, {@code standing} is empty if the tenant
+         * never existed.
+         */
         record OfTenant(String tenant, Optional<IssuerDirectory.Standing> standing) implements Area {}
 
         /** {@code /v1/operator/...} */
@@ -25,7 +28,7 @@ record Route(Area area, Optional<Permission> needs, Access access) {
         /** {@code /v1/nodes/{node}/...} */
         record OfNode(String node) implements Area {}
 
-        /** A route outside these parts. Nobody may use it. */
+        /** A route outside these parts. No caller may use it. */
         record OfNobody() implements Area {}
     }
 }

@@ -3,8 +3,8 @@ package io.quartermaster.access;
 import java.util.Optional;
 
 /**
- * Whose part of the API a route belongs to, by the path that its resource class declares. What a caller sends has no say in it, and a route outside the three
- * parts has no area: the gate refuses it to everybody.
+ * The part of the API that a route belongs to, by the path that its resource class declares. It does not depend on the
+ * request. A route outside the three parts has no area: the gate refuses it to every caller.
  */
 enum RouteArea {
     OPERATOR("/v1/operator/"),

@@ -12,7 +12,7 @@ import java.util.Set;
 import org.eclipse.microprofile.jwt.JsonWebToken;
 import org.jspecify.annotations.Nullable;
 
-/** Reads a caller out of a token whose signature, issuer, audience and times have been checked. */
+/** Reads the caller from a token whose signature, issuer, audience and times have been checked. */
 final class VerifiedToken {
 
     private VerifiedToken() {}
@@ -24,7 +24,7 @@ final class VerifiedToken {
         Realm realm = realm(identity);
         Set<GroupPath> groups = groups(token);
         String username = required(token, "preferred_username");
-        // Keycloak notes the client in sessions of service accounts only; azp would name the portal for a person too.
+        // Keycloak sets this claim for service accounts only; azp would name the portal of a person too.
         Optional<String> clientId =
                 text(token, "client_id").filter(client -> username.equals(Caller.SERVICE_ACCOUNT_PREFIX + client));
         return new Caller(
@@ -38,29 +38,29 @@ final class VerifiedToken {
                 requestId);
     }
 
-    /** When the token stops counting. A token without an end was refused before. */
+    /** The expiry of the token. A token without one was refused before. */
     static Instant expiry(SecurityIdentity identity) {
         return identity.getPrincipal() instanceof JsonWebToken token
                 ? Instant.ofEpochSecond(token.getExpirationTime())
                 : Instant.MIN;
     }
 
-    /** When the token says that it was issued; the beginning of time when it does not. */
+    /** The token's time of issue; the earliest possible time if it states none. */
     static Instant issuedAt(SecurityIdentity identity) {
         return identity.getPrincipal() instanceof JsonWebToken token
                 ? Instant.ofEpochSecond(token.getIssuedAtTime())
                 : Instant.EPOCH;
     }
 
-    /** The realm is the one whose keys the token was checked with, whatever else the token says of itself. */
+    /** The realm whose keys verified the token, whatever realm the token itself names. */
     private static Realm realm(SecurityIdentity identity) {
         String realm = identity.getAttribute(OidcUtils.TENANT_ID_ATTRIBUTE);
         return realm.equals(Realm.OPERATOR_NAME) ? new Realm.Operator() : new Realm.Tenant(new TenantId(realm));
     }
 
     /**
-     * A caller in a group of the tenant that was given no role is a member: putting a new person into a group is enough. A caller that was
-     * given a role has just that.
+     * The roles of a caller. A caller in a group of the tenant without a role is a member, so that adding a new person
+     * to a group is enough. A caller with a role has just that role.
      */
     private static Set<Role> roles(Realm realm, Set<String> names, Set<GroupPath> groups) {
         Set<Role> roles = EnumSet.noneOf(Role.class);

@@ -1,15 +1,15 @@
 /**
- * Who is calling, and whether they may.
+ * Authentication and authorization of callers.
  *
- * <p>Owns: the check of tokens (one realm per tenant), {@link io.quartermaster.access.Caller}, roles and permissions, the gate in front of
- * every route, the tables {@code access_rule} and {@code audit_entry}.
+ * <p>Owns: the check of tokens (one realm per tenant), {@link io.quartermaster.access.Caller}, roles and permissions,
+ * the gate in front of every route, the tables {@code access_rule} and {@code audit_entry}.
  *
- * <p>Does not own: realms and their users (Keycloak has them, {@code tenancy} makes them); what a permission's holder may do inside a
- * capability, such as cancelling only the work that is theirs.
+ * <p>Does not own: realms and their users (Keycloak stores them, {@code tenancy} creates them); finer rules inside a
+ * capability, such as that a member cancels only its own work.
  *
- * <p>Invariants: a token of an issuer that is no tenant's and not the operator's causes no outgoing call; a tenant's caller learns
- * nothing of another tenant, not even that it exists; a route that states no permission is refused; a suspended tenant's caller reads and changes nothing; roles that are the operator's count
- * in the operator's realm only.
+ * <p>Invariants: a token of an unknown issuer causes no outgoing call; a tenant's caller learns nothing of another
+ * tenant, not even that it exists; a route that states no permission is refused; a suspended tenant's caller can read,
+ * but change nothing; the operator's roles are valid in the operator's realm only.
  */
 @NullMarked
 package io.quartermaster.access;

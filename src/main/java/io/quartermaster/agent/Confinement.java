@@ -4,17 +4,17 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * What keeps work from the files of whoever runs the agent, where tenants are not kept apart: for demonstrations, in which the agent runs
- * on the machine, and with the rights, of the person who looks at it.
+ * The protection of the files of the agent's user from work, on nodes that do not isolate tenants. It is for
+ * demonstrations, in which the agent runs on a viewer's machine and with the viewer's rights.
  */
 public sealed interface Confinement {
-    /** Nothing: work has the agent's rights. */
+    /** No protection: work has the agent's rights. */
     record None() implements Confinement {}
 
     /**
-     * All work runs as another user, who need not be known to the system; needs root.
+     * All work runs as another user, which the system need not know; needs root.
      *
-     * @param id of user and group
+     * @param id the number of the user and of the group
      */
     record OtherUser(int id) implements Confinement {
         public OtherUser {
@@ -25,8 +25,8 @@ public sealed interface Confinement {
     }
 
     /**
-     * Work runs in a namespace of users and mounts of its own, in which these folders are empty but for its own folders. It keeps the user's
-     * other rights: it can read the user's other files, and signal the user's processes.
+     * Work runs in its own user and mount namespaces, in which these folders are empty except for the work's own
+     * folders. It keeps the user's other rights: it can read the user's other files, and signal the user's processes.
      */
     record HiddenFolders(List<Path> folders) implements Confinement {
         public HiddenFolders {
@@ -37,6 +37,6 @@ public sealed interface Confinement {
         }
     }
 
-    /** Nothing runs but {@link DemonstrationProgram}. */
+    /** Only {@link DemonstrationProgram} runs. */
     record DemonstrationOnly() implements Confinement {}
 }

@@ -10,16 +10,16 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /**
- * The devices of this machine. A device that was seen once stays listed, as unhealthy, when the driver no longer shows
- * it or no longer answers: that a GPU fell off the bus is news, not a smaller machine.
+ * The devices of this machine. A known device stays listed, as unhealthy, when the driver no longer reports it or no
+ * longer answers: a GPU that fell off the bus is a fault, not a smaller machine.
  */
 sealed interface Gpus {
-    /** By index, ascending. May take seconds: it asks the driver. */
+    /** Reads the devices, by ascending index. May take seconds, since it queries the driver. */
     List<Device> look();
 
     boolean simulated();
 
-    /** Devices that exist only in the books, for machines without. Their ids are the same after a restart. */
+    /** Simulated devices, for machines without GPUs. Their ids are the same after a restart. */
     record Simulated(String node, int count, String model, long memoryMiB, boolean mig) implements Gpus {
         @Override
         public List<Device> look() {
@@ -36,7 +36,7 @@ sealed interface Gpus {
         }
     }
 
-    /** What {@code nvidia-smi} says; no devices where there is no such program. */
+    /** The devices that {@code nvidia-smi} reports; none if the program is missing. */
     final class Nvidia implements Gpus {
         private static final long LIMIT_MILLIS = 20_000;
 
@@ -84,13 +84,15 @@ sealed interface Gpus {
                     device.index(), device.uuid(), device.model(), device.memoryMiB(), false, device.migEnabled());
         }
 
-        /** Lines such as {@code 0, GPU-5a2c..., NVIDIA H200, 143771, Disabled}; others, such as errors, are no devices. */
+        /**
+         * Parses lines such as {@code 0, GPU-5a2c..., NVIDIA H200, 143771, Disabled}; ignores others, such as errors.
+         */
         static List<Device> parse(String lines) {
             List<Device> devices = new ArrayList<>();
             for (String line : lines.lines().toList()) {
                 String[] fields = line.split(",\\s*", -1);
                 if (fields.length == 5 && fields[0].strip().matches("\\d{1,4}") && fields[1].startsWith("GPU-")) {
-                    // Memory is "[N/A]" where GPU and CPU share it, the mode where the model knows no MIG.
+                    // The memory is "[N/A]" if GPU and CPU share it; so is the mode if the model does not support MIG.
                     boolean hasMemory = fields[3].strip().matches("\\d{1,12}");
                     devices.add(new Device(
                             Integer.parseInt(fields[0].strip()),

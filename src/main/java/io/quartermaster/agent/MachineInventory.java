@@ -14,7 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What this machine has, looked at now and then on a thread of its own, because a driver in trouble may hang. */
+/** The inventory of this machine. Its own thread refreshes it from time to time, because a faulty driver may hang. */
 final class MachineInventory implements AutoCloseable {
     private final AgentConfig config;
     private final Optional<GpuSuspender> gpuSuspender;
@@ -34,7 +34,7 @@ final class MachineInventory implements AutoCloseable {
         this.looking = Thread.ofPlatform().daemon().name("devices").start(this::keepLooking);
     }
 
-    /** How work is paused on this machine; empty where it is not. */
+    /** The way to pause work on this machine; empty if it cannot. */
     static Optional<GpuSuspender> pausing(AgentConfig config) {
         AgentConfig.Paused paused = config.paused();
         if (paused.most() == 0 || !ProcessGroup.seesAll()) {
@@ -54,7 +54,7 @@ final class MachineInventory implements AutoCloseable {
         };
     }
 
-    /** Of its devices, by index. */
+    /** The ids of its devices, by index. */
     List<String> deviceIds() {
         return inventory.devices().stream().map(Inventory.Device::uuid).toList();
     }
@@ -87,7 +87,10 @@ final class MachineInventory implements AutoCloseable {
                 pausing(devices));
     }
 
-    /** Nothing is known of cuda-checkpoint on MIG instances. */
+    /**
+     * The report of how work is paused; null with MIG, because the behaviour of cuda-checkpoint on MIG instances is
+     * unknown.
+     */
     private Inventory.@Nullable Pausing pausing(List<Inventory.Device> devices) {
         if (gpuSuspender.isEmpty() || devices.stream().anyMatch(Inventory.Device::migEnabled)) {
             return null;

@@ -6,10 +6,10 @@ import java.nio.file.Path;
 import java.util.Optional;
 
 /**
- * The token of a session that the service gave to this node. It is kept on disk, so that an agent that is restarted while Keycloak is
- * away goes on.
+ * The token of a session that the service issued to this node. It is kept on disk, so that an agent that restarts while
+ * Keycloak is away can continue.
  *
- * @param renewAtEpochMillis in the middle of its life; the service alone decides when it ends
+ * @param renewAtEpochMillis the middle of its life; only the service decides when the session ends
  */
 record NodeSession(String token, long renewAtEpochMillis) {
 
@@ -21,7 +21,7 @@ record NodeSession(String token, long renewAtEpochMillis) {
                         stateFile.get().text("token"), stateFile.get().number("renewAtEpochMillis")));
     }
 
-    /** In a folder of the agent alone. */
+    /** Writes the session to a file in a folder that only the agent can enter. */
     void write(Path file) throws IOException {
         new StateFile()
                 .with("token", token)

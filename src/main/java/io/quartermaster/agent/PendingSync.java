@@ -11,13 +11,13 @@ import java.util.UUID;
 import java.util.concurrent.LinkedTransferQueue;
 import java.util.concurrent.TimeUnit;
 
-/** One call that is out, on a thread of its own, so that the loop can go on looking at what runs. */
+/** One open call, on its own thread, so that the loop can continue to check the running work. */
 final class PendingSync {
-    /** How it ended. */
+    /** The result of the call. */
     sealed interface Result {
         record Answered(Answer answer) implements Result {}
 
-        /** @param code see {@link ServiceFailure}; empty where the service did not answer */
+        /** @param code see {@link ServiceFailure}; empty if the service did not answer */
         record Failed(String message, String code) implements Result {}
     }
 
@@ -28,7 +28,7 @@ final class PendingSync {
     private final Thread thread;
 
     /**
-     * @param madeAtMillis of what the request tells
+     * @param madeAtMillis the time at which the states in the request were read
      * @param answerMillis see {@link ServiceClient#sync}
      */
     PendingSync(
@@ -63,7 +63,7 @@ final class PendingSync {
         return request;
     }
 
-    /** The states that the request tells. */
+    /** The states in the request. */
     SortedMap<UUID, AttemptState> states() {
         return states;
     }
@@ -76,7 +76,7 @@ final class PendingSync {
         return Optional.ofNullable(result.poll(millis, TimeUnit.MILLISECONDS));
     }
 
-    /** Returns when the call is no longer out. Its answer, if one was on the way, is lost, which costs only time. */
+    /** Abandons the call and returns when it has ended. An answer in transit is lost, which costs only time. */
     void giveUp() throws InterruptedException {
         thread.interrupt();
         thread.join();

@@ -16,27 +16,30 @@ import java.util.SortedMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What has to be done so that what is becomes what should be. Pure: the same input gives the same actions. */
+/**
+ * Derives the actions that bring the node from its actual state to the desired state. Pure: the same input gives the
+ * same actions.
+ */
 final class Reconciler {
     private Reconciler() {}
 
-    /** What the agent has on disk of an attempt. */
+    /** The record of an attempt on disk. */
     sealed interface Local {
-        /** Recorded and not ended. */
+        /** The attempt is recorded and has not ended. */
         record Live(Optional<StopRequest> stop, long graceMillis, Standing standing) implements Local {
             boolean keepsStill() {
                 return stop.isEmpty() && standing == Standing.PAUSED;
             }
         }
 
-        /** Ended, and not forgotten yet. */
+        /** The attempt has ended and is not forgotten yet. */
         record Over() implements Local {}
 
-        /** Only the id is left, so that it is never started again. */
+        /** Only the id of the attempt is left, so that it never starts again. */
         record Forgotten() implements Local {}
     }
 
-    /** Whether an attempt stands still, or could. */
+    /** Whether an attempt is paused, or could be. */
     enum Standing {
         CANNOT_PAUSE,
         CAN_PAUSE,
@@ -44,7 +47,7 @@ final class Reconciler {
         PAUSED
     }
 
-    /** One thing to do. */
+    /** One action of the agent. */
     sealed interface Action {
         /** Record the attempt and start it. */
         record Start(AttemptOrder order) implements Action {}
@@ -55,22 +58,22 @@ final class Reconciler {
         /** Ask its supervisor to end it. */
         record Stop(UUID attemptId, StopRequest request) implements Action {}
 
-        /** Ask its supervisor to let it stand still. */
+        /** Ask its supervisor to pause it. */
         record Pause(PauseRequest request) implements Action {}
 
-        /** Record the attempt as the one that the processes of a paused one are of, and let them go on. */
+        /** Record that the attempt owns the processes of a paused one, and let them continue. */
         record Resume(AttemptOrder order, UUID paused) implements Action {}
 
-        /** Delete what is left of an ended attempt, all but its id. */
+        /** Delete everything of an ended attempt except its id. */
         record Forget(UUID attemptId) implements Action {}
     }
 
     /**
-     * Orders first, as listed, then by id what is not ordered.
+     * The actions for the orders, in their order, and then those for all other attempts, by id.
      *
-     * @param paused which paused attempts stay; null where nothing was said, and then all do
-     * @param mostPaused attempts that are kept paused at a time
-     * @param nowMillis on the boot clock, from which graces are counted
+     * @param paused the paused attempts that stay; null if the service stated none, and then all stay
+     * @param mostPaused the most attempts that are paused at a time
+     * @param nowMillis the time on the boot clock, from which graces are counted
      */
     static List<Action> decide(
             Collection<AttemptOrder> orders,
@@ -118,8 +121,8 @@ final class Reconciler {
     }
 
     /**
-     * While anything of the paused attempt lives, nothing else of its workload is started or said to be over: it goes on
-     * as the new attempt, or ends first.
+     * Takes over the paused attempt. While a process of it lives, its workload neither starts nor ends in any other
+     * way: the processes continue as the new attempt, or end first.
      */
     private static Optional<Action> takeOver(AttemptOrder order, UUID paused, Local.Live live, long nowMillis) {
         return switch (order.desired()) {
@@ -130,7 +133,7 @@ final class Reconciler {
         };
     }
 
-    /** @param mayPause whether another attempt may be kept paused */
+    /** @param mayPause whether one more attempt may be paused */
     private static Optional<Action> carryOut(
             AttemptOrder order, Optional<Local> local, boolean mayPause, long nowMillis) {
         if (local.isEmpty()) {
@@ -150,7 +153,7 @@ final class Reconciler {
                     case Desired.Pause(long graceMillis) ->
                         pause(order.attemptId(), live, mayPause, graceMillis, nowMillis);
                 };
-            case Local.Over() -> Optional.empty(); // It is reported, and goes when the service has taken that in.
+            case Local.Over() -> Optional.empty(); // It stays until the service has processed its end.
             case Local.Forgotten() ->
                 Optional.of(new Action.Refuse(order, Outcome.LOST, "it was here before, and ended"));
         };
@@ -185,8 +188,9 @@ final class Reconciler {
     }
 
     /**
-     * The same request comes with every reply; only another reason or an earlier deadline says anything new. Where nothing is left of the
-     * grace, the request is heard late, after an outage: the work has the whole grace from then on, so that its abort callback runs.
+     * Stops the attempt. Every reply repeats the request; only another reason or an earlier deadline changes it. If no
+     * grace is left, the request arrived late, after an outage: the work then has the whole grace from now on, so that
+     * its abort callback runs.
      */
     private static Optional<Action> stop(
             UUID id, Local.Live live, StopReason reason, long graceMillis, long nowMillis) {

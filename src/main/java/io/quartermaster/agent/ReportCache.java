@@ -23,12 +23,12 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is said of each attempt, and how much of its output the service has already been told. Output is sent again only
- * when there is more of it; a tail counts as told when the request that carried it was answered. Threads: the
+ * The reports of attempts, and how much of each output the service has received. The agent sends output again only when
+ * it has grown. A tail counts as received when the service has answered the request that carried it. Threads: the
  * agent's loop only.
  */
 final class ReportCache {
-    /** In a folder with more entries than this, only as many are looked at. */
+    /** The most entries of a folder that are examined. */
     private static final int MAX_CHECKPOINTS = 10_000;
 
     private final Map<UUID, Long> told = new HashMap<>();
@@ -37,7 +37,7 @@ final class ReportCache {
         List<AttemptReport> reports = new ArrayList<>();
         for (var entry : states.entrySet()) {
             if (reports.size() == Protocol.MAX_ATTEMPTS) {
-                break; // The service forgets ended ones, which makes room for the rest.
+                break; // The service lets the agent forget ended attempts, which makes room for the rest.
             }
             UUID id = entry.getKey();
             Attempts.Places places = attempts.places(id);
@@ -59,7 +59,7 @@ final class ReportCache {
         T take() throws IOException;
     }
 
-    /** Leaves a part of the report out where it cannot be read: work may close its own folders, and its node must still be heard. */
+    /** Omits an unreadable part of the report: work may close its own folders, and its node must still report. */
     private static <T> @Nullable T orNothing(Look<T> look) {
         try {
             return look.take();
@@ -76,7 +76,7 @@ final class ReportCache {
         return new LogTail(tail.text(), tail.totalBytes());
     }
 
-    /** The service has what this request said. */
+    /** Records that the service has received these reports. */
     void answered(List<AttemptReport> reports) {
         for (AttemptReport report : reports) {
             LogTail log = report.log();
@@ -86,7 +86,7 @@ final class ReportCache {
         }
     }
 
-    /** Whether some output has grown since it was last told. */
+    /** Whether some output has grown since the service last received it. */
     boolean outputHasGrown(Iterable<UUID> ids, Attempts attempts) {
         for (UUID id : ids) {
             Long total =
@@ -102,7 +102,7 @@ final class ReportCache {
         told.keySet().retainAll(states.keySet());
     }
 
-    /** The finished entry that was changed last (ties: the last by name); the content is the work's business. */
+    /** The finished entry that was changed last (ties: the last by name). The agent does not read the content. */
     static Optional<Checkpoint> newest(Path folder) throws IOException {
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
@@ -131,7 +131,7 @@ final class ReportCache {
             return Optional.of(
                     Files.getLastModifiedTime(entry, LinkOption.NOFOLLOW_LINKS).toMillis());
         } catch (IOException e) {
-            return Optional.empty(); // The work has just removed it.
+            return Optional.empty(); // The work has just removed the entry.
         }
     }
 }

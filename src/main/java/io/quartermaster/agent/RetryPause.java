@@ -3,14 +3,14 @@ package io.quartermaster.agent;
 import java.util.random.RandomGenerator;
 
 /**
- * How long the agent waits before it calls again after a call that failed. The wait doubles with each failure up to a limit, and is less up
- * to a half at random, so that not all nodes call at once.
+ * The wait before the next call after a failed one. The wait doubles with each failure up to a limit. Random jitter
+ * shortens it by up to a half, so that not all nodes call at the same time.
  *
- * <p>While a lease holds, the wait is a small part of it: the work is told to end when a quarter of the lease is left, and one call that
- * failed must not cost it that. Threads: the agent's loop only.
+ * <p>While a lease is valid, the wait is a small part of it: supervisors stop work when a quarter of the lease is left,
+ * and one failed call must not cause that. Threads: the agent's loop only.
  */
 final class RetryPause {
-    /** Of the lease: two seconds of the usual thirty. */
+    /** The longest wait, as a fraction of the lease: two seconds of the usual thirty. */
     private static final int PARTS_OF_LEASE = 15;
 
     private final long minMillis;
@@ -36,8 +36,8 @@ final class RetryPause {
     /**
      * The wait after another failure.
      *
-     * @param leaseMillis the length of the lease, 0 where none holds
-     * @param asksAgain the service answered, and asks for a call in a moment
+     * @param leaseMillis the length of the lease, 0 if it is not valid
+     * @param asksAgain whether the service answered and asks for another call in a moment
      */
     long afterFailure(long leaseMillis, boolean asksAgain) {
         long full = asksAgain ? minMillis : Math.min(maxMillis, minMillis << Math.min(failures, 20));

@@ -18,7 +18,7 @@ import java.net.http.HttpTimeoutException;
 import java.nio.file.Path;
 import java.time.Duration;
 
-/** The one call to the service. Blocks its thread; interrupting that gives the call up. */
+/** The client for calls to the service. A call blocks its thread; an interrupt of the thread aborts the call. */
 final class ServiceClient implements AutoCloseable {
     private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
     private static final long MAX_REPLY_BYTES = 32L << 20;
@@ -45,15 +45,16 @@ final class ServiceClient implements AutoCloseable {
         this.tokenSource = new TokenSource(http, json, config.credentials(), sessions, session, config.log());
     }
 
-    /** An answer, and when the question was sent. */
+    /** An answer, and the time at which its request was sent. */
     record Answer(SyncReply reply, long sentAtMillis) {}
 
     /**
-     * Sends what is, returns what should be.
+     * Sends the actual state and returns the desired state.
      *
-     * @param madeAtMillis when what the request tells was looked up: a login may take its time before it is sent
+     * @param madeAtMillis the time at which the states in the request were read; a login may delay the sending
      * @param answerMillis how long the answer may take beyond the time for which the service may hold the call
-     * @throws IOException with a message for the operator when there is no usable answer; a {@link ServiceFailure} when there is another
+     * @throws IOException with a message for the operator when there is no answer; a {@link ServiceFailure} when the
+     * answer is an error
      */
     Answer sync(SyncRequest request, long madeAtMillis, long answerMillis, BootClock clock)
             throws IOException, InterruptedException {
@@ -84,7 +85,7 @@ final class ServiceClient implements AutoCloseable {
         return new Answer(reply, sentAtMillis);
     }
 
-    /** In the words of the problem document, where there is one. */
+    /** The failure with the text of the problem document, if there is one. */
     static ServiceFailure failure(ObjectMapper json, URI address, HttpResponse<byte[]> response) {
         String code = "";
         String detail = "";
@@ -93,14 +94,17 @@ final class ServiceClient implements AutoCloseable {
             code = problem.path("code").asText("");
             detail = problem.path("detail").asText("");
         } catch (IOException e) {
-            // Something between here and the service answered.
+            // A system between this node and the service answered.
         }
         String message = "%s answers with status %d".formatted(address, response.statusCode());
         return new ServiceFailure(
                 response.statusCode(), code, code.isEmpty() ? message : "%s, %s: %s".formatted(message, code, detail));
     }
 
-    /** As the client sends, but a failure says where to: its own messages are empty or name no address. */
+    /**
+     * Sends a request. Unlike the HTTP client, whose messages are empty or lack the address, a failure names the
+     * address.
+     */
     static <T> HttpResponse<T> send(HttpClient http, HttpRequest request, HttpResponse.BodyHandler<T> handler)
             throws IOException, InterruptedException {
         try {

@@ -3,7 +3,7 @@ package io.quartermaster.agent;
 import java.io.IOException;
 
 /**
- * An answer of the service that is none of those asked for.
+ * An error that the service answered.
  *
  * @see #code
  */
@@ -23,7 +23,7 @@ final class ServiceFailure extends IOException {
         return status;
     }
 
-    /** Of the problem document; empty where there was none. */
+    /** The code of the problem document; empty if there was none. */
     String code() {
         return code;
     }

@@ -5,8 +5,9 @@ import java.util.Map;
 import java.util.UUID;
 
 /**
- * Holds back starts while supervisors die before they begin: something is wrong with the machine then, and every start more only fills
- * the disk and costs a workload an attempt. One start is tried after each pause, which doubles as long as it fails.
+ * Delays starts while supervisors die before they begin. The machine has a fault then: every further start would only
+ * fill the disk and cost a workload an attempt. One start is tried after each pause; the pause doubles with each
+ * failure.
  *
  * <p>Used by the agent's loop only.
  */
@@ -15,10 +16,13 @@ final class StartPacing {
     static final long FIRST_MILLIS = 1_000;
     static final long LONGEST_MILLIS = 60_000;
 
-    /** As long as this the others wait for one that comes up; one that has neither begun nor died by then hangs, and holds up nobody. */
+    /**
+     * How long other starts wait for one supervisor. One that has neither begun nor died by then hangs, and delays the
+     * others no longer.
+     */
     static final long COMES_UP_MILLIS = 10_000;
 
-    /** Since when. */
+    /** The supervisors that have not begun yet, with the time of their start. */
     private final Map<UUID, Long> comingUp = new HashMap<>();
 
     private int diedInARow;
@@ -28,7 +32,7 @@ final class StartPacing {
         comingUp.put(attempt, nowMillis);
     }
 
-    /** Its supervisor does its work, or has done it. */
+    /** Records that the supervisor of the attempt has begun, or has ended after it began. */
     void began(UUID attempt) {
         if (comingUp.remove(attempt) != null) {
             diedInARow = 0;
@@ -36,7 +40,7 @@ final class StartPacing {
         }
     }
 
-    /** Its supervisor is gone. Counts only if it never began. */
+    /** Records that the supervisor of the attempt is gone. It counts only if the supervisor never began. */
     void died(UUID attempt, long nowMillis) {
         if (comingUp.remove(attempt) != null) {
             notBeforeMillis = nowMillis + Math.min(LONGEST_MILLIS, FIRST_MILLIS << Math.min(diedInARow, 20));
@@ -44,7 +48,10 @@ final class StartPacing {
         }
     }
 
-    /** How long from now nothing may be started; 0 for not at all. While one that follows a death comes up, nothing else is. */
+    /**
+     * How long no start is allowed; 0 if starts are allowed. While the first supervisor after a death comes up, no
+     * other may start.
+     */
     long pauseMillis(long nowMillis) {
         if (diedInARow > 0 && comingUp.values().stream().anyMatch(since -> nowMillis - since < COMES_UP_MILLIS)) {
             return FIRST_MILLIS;

@@ -28,9 +28,10 @@ import java.util.zip.ZipOutputStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The supervisor as a program of its own: a jar in the state folder, named by its content, with just the classes that
- * {@link Supervisor} and the {@link WorkStarter} need. The work's user may read it, because the starter runs as that user. So the agent can be replaced while supervisors of the older version run on; a Java
- * process whose jar is exchanged under it fails at the next class it loads.
+ * The supervisor as a separate program: a jar in the state folder, named by the hash of its content, with only the
+ * classes that {@link Supervisor} and {@link WorkStarter} need. The work's user may read it, because the starter runs
+ * as that user. So the agent can be replaced while supervisors of the older version continue: a Java process fails at
+ * its next class load if its jar has been replaced.
  */
 public final class SupervisorProgram {
     private static final String PACKAGE = "io/quartermaster/agent/";
@@ -69,12 +70,12 @@ public final class SupervisorProgram {
                 attemptFolder.toString());
     }
 
-    /** The last of the first arguments for work. */
+    /** The last of the arguments that precede the command of the work. */
     List<String> starter() {
         return WorkStarter.command(jar);
     }
 
-    /** The supervisor's classes and, in turn, every class of ours that one of them names. */
+    /** The supervisor's classes and, transitively, every class of this program that they reference. */
     private static SortedMap<String, byte[]> classes() throws IOException {
         SortedMap<String, byte[]> found = new TreeMap<>();
         Deque<String> open = new ArrayDeque<>(List.of(Supervisor.class.getName().replace('.', '/')));
@@ -102,7 +103,7 @@ public final class SupervisorProgram {
         }
     }
 
-    /** Stored, not compressed, and without times: the same classes give the same bytes, and load faster. */
+    /** Builds a jar without compression and without times: the same classes give the same bytes, and load faster. */
     private static byte[] jar(SortedMap<String, byte[]> classes) throws IOException {
         ByteArrayOutputStream bytes = new ByteArrayOutputStream();
         try (ZipOutputStream zip = new ZipOutputStream(bytes)) {

@@ -4,7 +4,10 @@ import io.quartermaster.embedded.ProgressListener;
 import java.io.PrintWriter;
 import java.util.Locale;
 
-/** Steps on the console as they happen, with how long each took. Steps run side by side, so each gets a line when it ends too. */
+/**
+ * Prints steps on the console as they happen, with the duration of each. Steps run at the same time, so each gets a
+ * line when it ends too.
+ */
 final class ConsoleProgress implements ProgressListener {
 
     private final PrintWriter out;

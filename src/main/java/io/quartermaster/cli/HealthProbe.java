@@ -12,10 +12,10 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Optional;
 
-/** Asks a running service how it is. */
+/** Queries the health of a running service. */
 final class HealthProbe implements AutoCloseable {
 
-    /** The check that says whether people can sign in. */
+    /** The health check that fails while users cannot sign in. */
     private static final String IDENTITY = "identity";
 
     private static final Duration PATIENCE = Duration.ofSeconds(3);
@@ -25,15 +25,15 @@ final class HealthProbe implements AutoCloseable {
     private final ObjectMapper json = new ObjectMapper();
 
     /**
-     * What the service says.
+     * The health of the service.
      *
      * @param up ready in every respect
-     * @param serves ready but for Keycloak, which takes longer to start and has an entry of its own
-     * @param checks each check's name and what it says, in the service's order
+     * @param serves ready except for Keycloak, which takes longer to start and has a check of its own
+     * @param checks the name and the result of each check, in the service's order
      */
     record Health(boolean up, boolean serves, Map<String, String> checks) {}
 
-    /** Empty when it does not answer. */
+    /** Empty when the service does not answer. */
     Optional<Health> ready(String url) throws InterruptedException {
         try {
             HttpResponse<String> answer = client.send(

@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.Properties;
 
 /**
- * What a running service says about itself in its data folder, for the other commands. It stays behind when the service is killed, so it
- * counts only while its process lives.
+ * The facts of a running service in its data folder, for the other commands. The file remains when the service is
+ * killed, so it is valid only while its process lives.
  */
 record RunFile(
         ProcessMark process,
@@ -69,7 +69,7 @@ record RunFile(
                 .map(process -> new RunFile(
                         process,
                         values.getProperty("url", ""),
-                        // A version that is still running may have its health beside its API.
+                        // An older version that is still running may serve its health beside its API.
                         values.getProperty("management-url", values.getProperty("url", "")),
                         values.getProperty("keycloak-url", ""),
                         values.getProperty("postgres", ""),

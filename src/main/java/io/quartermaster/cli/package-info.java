@@ -1,14 +1,15 @@
 /**
- * The commands of {@code qm}: start and stop a service on this machine, look at it, run scenarios.
+ * The commands of {@code qm}: start, stop and inspect a service on this machine, and run scenarios.
  *
- * <p>Owns: command lines, their help, environment variables, exit codes and output; reading scenario files; the lock and the run file in the data folder, what people see while the service starts,
- * the local demonstration's start data.
+ * <p>Owns: command lines for one machine, their help and output; reading scenario files; the lock
+ * and the run file in the data folder; the progress lines of a start; the local demonstration's start data.
  *
- * <p>Does not own: how PostgreSQL, Redis and Keycloak are run ({@code embedded}); the agent ({@code agent}); what a scenario decides
- * ({@code engine}).
+ * <p>Does not own: exit codes, and the variables of external servers ({@code launch}); the processes of PostgreSQL,
+ * Redis and Keycloak ({@code embedded}); the agent ({@code agent}); the decisions in a scenario ({@code engine}).
  *
- * <p>Invariants: only {@code up} starts the service; at most one service runs on a data folder; every failure a person can mend ends with
- * one message that says what and where, never with a stack trace, and the exit code of its kind ({@link io.quartermaster.cli.ExitCodes}).
+ * <p>Invariants: only {@code up} starts the service; at most one service runs on a data folder; every failure that a
+ * user can fix ends with one message, which gives the reason and the place, and never with a stack trace. The exit code
+ * gives the kind of failure ({@link io.quartermaster.launch.ExitCodes}).
  */
 @NullMarked
 package io.quartermaster.cli;

@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Set;
 import java.util.UUID;
 
-/** What is told after a commit: agents that what should run on them changed, live views that there is news. Hints, all of them. */
+/**
+ * Sends the notifications after a commit: to agents whose desired state changed, and to the live views of tenants. They
+ * are only hints: a lost one does no harm.
+ */
 @ApplicationScoped
 class PostCommitNotifier {
 

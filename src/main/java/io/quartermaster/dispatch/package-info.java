@@ -1,16 +1,16 @@
 /**
  * The control loop of a cell: one leader reads what changed, asks the engine, and commits the plan.
  *
- * <p>Owns: the lease, epoch and stamp of a {@code cell}; every write of workload states, attempts, allocations, nominations,
- * preemptions, the feed and usage events.
+ * <p>Owns: the lease, epoch and stamp of a {@code cell}; every write of workload states, attempts, allocations,
+ * nominations, preemptions, the feed and usage events.
  *
- * <p>Does not own: what is decided (that is {@code engine}), what is asked for (the API writes wishes), what happens on the machines
- * (executors write reports).
+ * <p>Does not own: the decisions ({@code engine}), the desired states (the API writes them), the actual states on the
+ * machines (executors report them).
  *
- * <p>Invariants: nothing is written outside a transaction that held the fence (the cell's row, by epoch), and everything in it is timed by
- * the one stamp that the fence gave; stamps never go back. After any failure, an unknown outcome of a commit included, the engine is
- * thrown away and built again from the tables, so it never knows more than they do. What an executor reported is applied whether or not a
- * plan can be made.
+ * <p>Invariants: every write is in a transaction that holds the fence: the cell's row, by epoch. The stamp of the fence
+ * dates all of them, and stamps never go back. After any failure the engine is built again from the tables, also when
+ * the outcome of a commit is unknown. So the engine never knows more than the tables. Reports of executors are applied
+ * whether or not a plan can be made.
  */
 @NullMarked
 package io.quartermaster.dispatch;

@@ -1,6 +1,6 @@
 package io.quartermaster.embedded;
 
-/** One of them while it runs. Closing asks it to end, waits, and kills it if it must. */
+/** A running embedded program. Closing asks it to end, waits, and kills it if necessary. */
 public sealed interface EmbeddedProgram extends AutoCloseable
         permits EmbeddedPostgres, EmbeddedRedis, EmbeddedKeycloak, EmbeddedAgent {
 

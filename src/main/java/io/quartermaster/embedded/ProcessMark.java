@@ -4,13 +4,17 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * Which process it was: its pid and when it started, since pids are used again. As text two numbers with a space between, for pid files.
+ * The identity of a process: its pid and its start time, because pids are reused. In pid files it is two numbers with a
+ * space between them.
  *
- * @param startMillis milliseconds since 1970 as the system says it, -1 where it says nothing
+ * @param startMillis milliseconds since 1970 as the system reports them, -1 where it does not
  */
 public record ProcessMark(long pid, long startMillis) {
 
-    /** How far two readings of one process's start time may lie apart when the system's clock was set meanwhile. */
+    /**
+     * The tolerated difference between two readings of one process's start time, in case the system's clock was set
+     * meanwhile.
+     */
     private static final long TOLERANCE_MILLIS = 5_000;
 
     public static ProcessMark of(ProcessHandle process) {
@@ -25,7 +29,7 @@ public record ProcessMark(long pid, long startMillis) {
         return Optional.of(new ProcessMark(Long.parseLong(words[0]), Long.parseLong(words[1])));
     }
 
-    /** The process, if it is still that one and alive. */
+    /** The process, if it is still alive and the same. */
     public Optional<ProcessHandle> find() {
         return ProcessHandle.of(pid)
                 .filter(ProcessHandle::isAlive)

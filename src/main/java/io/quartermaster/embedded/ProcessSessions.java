@@ -8,14 +8,17 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
-/** What the operating system offers to set a child apart from the terminal and from root. */
+/** The tools of the operating system that separate a child from the terminal and from root. */
 final class ProcessSessions {
 
     private static final int COMMAND_SECONDS = 10;
 
     private ProcessSessions() {}
 
-    /** Puts a command into a session of its own; empty where the system has no such tool. The process keeps its pid. */
+    /**
+     * The prefix that runs a command in a session of its own; empty where the system has no such tool. The process
+     * keeps its pid.
+     */
     static List<String> prefix() {
         return onPath("setsid").map(tool -> List.of(tool.toString())).orElse(List.of());
     }
@@ -37,7 +40,9 @@ final class ProcessSessions {
                 .findFirst();
     }
 
-    /** Whether a short command ends well. An interrupt is kept for later, since stopping children is done by interrupted threads too. */
+    /**
+     * Whether a short command succeeds. An interrupt is kept for later, because interrupted threads also stop children.
+     */
     static boolean succeeds(String... command) {
         boolean interrupted = Thread.interrupted();
         try {

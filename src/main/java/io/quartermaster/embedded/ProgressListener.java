@@ -1,21 +1,21 @@
 package io.quartermaster.embedded;
 
-/** Hears what is being done while it is done; called from several threads. */
+/** Listens to the progress of a start; called from several threads. */
 public interface ProgressListener {
 
-    /** Begins a step; the returned handle is closed with what came out of it. A step that is never finished has failed. */
+    /** Begins a step; its end passes the result to the returned handle. A step that never ends has failed. */
     Step begin(String what);
 
-    /** Something went wrong that is being mended. */
+    /** Reports a failure that the program is about to handle by itself. */
     void warn(String what);
 
-    /** A step under way. */
+    /** A step in progress. */
     @FunctionalInterface
     interface Step {
         void done(String outcome);
     }
 
-    /** Says nothing; for tests. */
+    /** A listener that prints nothing; for tests. */
     static ProgressListener silent() {
         return new ProgressListener() {
             @Override

@@ -1,6 +1,6 @@
 package io.quartermaster.embedded;
 
-/** How a child is asked to end. */
+/** The signal that asks a child to end. */
 enum StopSignal {
     /** SIGTERM. */
     TERMINATE {
@@ -9,7 +9,10 @@ enum StopSignal {
             process.destroy();
         }
     },
-    /** SIGINT: to PostgreSQL this is the fast shutdown, which does not wait for clients to leave; the JDK cannot send it. */
+    /**
+     * SIGINT: for PostgreSQL this is the fast shutdown, which does not wait for clients to disconnect. The JDK cannot
+     * send it.
+     */
     INTERRUPT {
         @Override
         void send(ProcessHandle process) {

@@ -6,7 +6,7 @@ import io.quartermaster.engine.plan.Demand;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.SchedulingState;
 
-/** What is worked out of the books and kept beside them from plan to plan, each part following what changes. */
+/** Caches derived from the scheduling state; they last from plan to plan, and each follows the changes of the state. */
 final class PlanCaches {
     private final Demand demand;
     private final CandidateQueue candidates;

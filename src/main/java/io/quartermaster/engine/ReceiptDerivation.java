@@ -8,20 +8,20 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Receipts of decisions, derived when somebody asks: a snapshot gives the same plan again, this time with somebody looking on. So nothing is
- * paid for them while plans are made.
+ * Derivation of receipts on demand: the engine makes the same plan again from a snapshot, this time with a listener.
+ * Therefore receipts cost nothing while the original plan is made.
  */
 public final class ReceiptDerivation {
     private ReceiptDerivation() {}
 
-    /** Those of all decisions of the plan that a snapshot gives at a moment, in the order in which they are taken. */
+    /** The receipts of all decisions of the plan that a snapshot gives at a moment, in the order of the decisions. */
     public static List<DecisionReceipt> of(Snapshot before, long nowMillis) {
         ReceiptBuilder receiptBuilder = new ReceiptBuilder();
         Engine.restore(before).plan(nowMillis, receiptBuilder);
         return receiptBuilder.receipts();
     }
 
-    /** That of one decision; empty where the snapshot does not give it at that moment. */
+    /** The receipt of one decision; empty if the plan of the snapshot at that moment lacks the decision. */
     public static Optional<DecisionReceipt> of(Snapshot before, long nowMillis, Decision decision) {
         return of(before, nowMillis).stream()
                 .filter(receipt -> receipt.decision().equals(decision))

@@ -35,20 +35,23 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Finds what would have to change for one waiting workload to start, and tries it before naming it. A try makes the changes in a fork of the engine and plans there: it
- * succeeds when the workload is started, or has a place set aside for it, in the pool that was asked about. Each obstacle that a failed try meets adds a change, with the
- * amount that is missing; in the end every change that the others do without is dropped, and every amount lowered as far as it can be. A list that is named is sufficient, and
- * nothing in it can be left out. Where GPUs are to come free together, this is so on the node that was tried: on another, other changes may be enough. Where no such list is
- * found within the bounds, nothing is named.
+ * Finder of the changes that would let one waiting workload start. It tries changes before it names them. A try applies
+ * the changes to a fork of the engine and plans there. The try succeeds when the workload starts, or gets a nomination,
+ * in the requested pool. Each obstacle of a failed try adds a change, with the missing amount. At the end the finder
+ * drops every redundant change and lowers every amount as far as possible. The changes that it names are sufficient,
+ * and none of them can be left out. If GPUs have to come free together, this holds for the node that was tried: on
+ * another node, other changes may suffice. If the finder finds no such changes within its bounds, it names none.
  *
- * <p>No amount is named of which waiting work of other tenants is a part. The search is made as if none waited, which is enough where it does not come first. Where it does,
- * more has to come free than the tenant may know: then the room is named without an amount.
+ * <p>The finder names no amount that includes waiting work of other tenants. It searches as if none of that work
+ * waited, which suffices unless that work comes first. If it does come first, more GPUs have to come free than the
+ * tenant may know: then the finder names the GPUs to be freed without an amount.
  *
- * <p>Bounds: {@link #MOST_TRIES} tries for all pools of a workload together, each of at most {@link #MOST_PLANS} plans, and none once the caller says that it is enough. A try
- * costs a fork and its plans, which is about what an engine needs that is built anew.
+ * <p>Bounds: {@link #MOST_TRIES} tries for all pools of a workload together, each of at most {@link #MOST_PLANS} plans,
+ * and no further try once the caller ends the search. A try costs a fork and its plans, which is about as much as
+ * rebuilding an engine.
  */
 final class RemedyFinder {
-    /** Tries for one workload, over all its pools. */
+    /** The maximum number of tries for one workload, over all its pools. */
     static final int MOST_TRIES = 40;
 
     private static final int MOST_PLANS = 4;
@@ -61,7 +64,7 @@ final class RemedyFinder {
     private int tries;
     private @Nullable Engine alone;
 
-    /** @param enough asked before each try; true ends the search */
+    /** @param enough evaluated before each try; true ends the search */
     RemedyFinder(Engine engine, Workload workload, long nowMillis, BooleanSupplier enough) {
         this.engine = engine;
         this.workload = workload;
@@ -70,9 +73,9 @@ final class RemedyFinder {
     }
 
     /**
-     * A change with what only the engine may know of it.
+     * A change, with a detail that the outlook does not report.
      *
-     * @param node where GPUs come free together, where it matters
+     * @param node the node on which GPUs come free together; empty if any node will do
      */
     private record Step(Outlook.Relief relief, Optional<NodeId> node) {
 
@@ -90,7 +93,7 @@ final class RemedyFinder {
                     node);
         }
 
-        /** Whether it is GPUs that come free. */
+        /** Whether the change frees GPUs. */
         boolean isRoom() {
             return switch (relief.kind()) {
                 case FREE_IN_POOL, FREE_ON_ONE_NODE -> true;
@@ -103,10 +106,10 @@ final class RemedyFinder {
         }
     }
 
-    /** How a try ended; where it failed, with the engine in which it did. */
+    /** The result of a try, with the engine in which it was made. */
     private record Tried(boolean admits, Engine after) {}
 
-    /** All changes that have to be made together; empty where none were found, or none would help. */
+    /** The changes that together let the workload start in a pool; empty if the search found none. */
     List<Outlook.Relief> in(PoolId pool) {
         Engine alone = alone();
         List<Step> own = alone == engine
@@ -117,7 +120,10 @@ final class RemedyFinder {
         return own.stream().map(Step::relief).toList();
     }
 
-    /** What is enough as if no other tenant waited; with room of no amount beside it where that is not enough because others do. */
+    /**
+     * The changes that suffice if no other tenant waits. If they do not suffice because other tenants wait, the GPUs to
+     * be freed are named without an amount.
+     */
     private Optional<List<Step>> ofTenantAlone(Engine alone, PoolId pool) {
         if (!mayTry()) {
             return Optional.empty();
@@ -149,7 +155,10 @@ final class RemedyFinder {
                 .toList();
     }
 
-    /** The engine as if no work of other tenants waited, for its start or to grow, but for what has a place set aside; the engine itself where none does. */
+    /**
+     * A fork of the engine in which no other tenant has work that waits to start or to grow, except nominated
+     * workloads; the engine itself if there is no such work.
+     */
     private Engine alone() {
         Engine known = alone;
         if (known == null) {
@@ -173,9 +182,9 @@ final class RemedyFinder {
     }
 
     /**
-     * Adds a change for each obstacle in turn.
+     * Adds changes, one obstacle after the other, until they suffice.
      *
-     * @param after the engine with the steps, after its plan
+     * @param after the engine to which the first steps were applied, after its plan
      */
     private Optional<List<Step>> enough(Engine from, Engine after, List<Step> first, PoolId pool) {
         List<Step> steps = first;
@@ -198,7 +207,7 @@ final class RemedyFinder {
         return Optional.empty();
     }
 
-    /** Whether more GPUs are to come free than are held where they are to. */
+    /** Whether a step frees more GPUs of a node or a pool than workloads hold there. */
     private boolean isMoreThanThereIs(Step step) {
         if (step.node().isPresent()) {
             return step.relief().gpuMilli() > heldOn(step.node().get()) * GPU;
@@ -207,7 +216,7 @@ final class RemedyFinder {
                 && step.relief().gpuMilli() > heldIn(step.relief().scope().orElseThrow());
     }
 
-    /** How many GPUs of a node somebody holds a part of. */
+    /** The number of GPUs of a node that are allocated, in whole or in part. */
     private long heldOn(NodeId node) {
         SortedSet<Integer> devices = new TreeSet<>();
         for (Workload other : engine.facts().workloads()) {
@@ -251,7 +260,10 @@ final class RemedyFinder {
         return sum;
     }
 
-    /** Drops what the others do without and lowers what is left, until nothing more can be; empty when the tries do not suffice. */
+    /**
+     * Drops every redundant change and lowers the amounts of the others, until nothing more can be dropped or lowered;
+     * empty if the tries are used up before.
+     */
     private List<Step> minimal(Engine from, List<Step> found, PoolId pool) {
         List<Step> steps = found;
         boolean smaller = true;
@@ -288,7 +300,7 @@ final class RemedyFinder {
         return withRoomAbove(from, steps, pool);
     }
 
-    /** One GPU, or one workload, less. */
+    /** The step with one GPU, or one workload, less; empty if nothing would remain. */
     private static Optional<Step> lower(Step step) {
         if (step.relief().workloads() > 1) {
             return Optional.of(new Step(step.relief().with(0, step.relief().workloads() - 1), step.node()));
@@ -298,7 +310,10 @@ final class RemedyFinder {
                 : Optional.empty();
     }
 
-    /** What is reserved must fit into what is reserved above: where it would not any more, more is to be reserved there, too. */
+    /**
+     * Adds reservations above each raised reservation, because the reservations of child nodes must fit into that of
+     * their parent.
+     */
     private List<Step> withRoomAbove(Engine from, List<Step> found, PoolId pool) {
         List<Step> steps = found;
         for (Step step : found) {
@@ -322,7 +337,10 @@ final class RemedyFinder {
         return steps;
     }
 
-    /** Whether these changes are enough and none can be left out or lowered, but for what is reserved above another reservation. */
+    /**
+     * Whether these changes suffice and none can be left out or lowered, except reservations that are there only to
+     * contain another reservation below them.
+     */
     private boolean isEnoughAndNoMore(Engine from, List<Step> steps, PoolId pool) {
         if (!mayTry() || !tried(from, steps, pool).admits()) {
             return false;
@@ -389,7 +407,7 @@ final class RemedyFinder {
         };
     }
 
-    /** False where what is to be changed is not there. */
+    /** Applies the steps to a fork; false if the fork lacks an object that a step changes. */
     private static boolean apply(List<Step> steps, Engine fork) {
         for (Step step : steps) {
             Optional<Change> change = change(step, fork);
@@ -439,7 +457,7 @@ final class RemedyFinder {
         };
     }
 
-    /** The change by which the first obstacle that it meets now would be out of its way. */
+    /** The change that removes the first obstacle of the workload in this state; empty if no change can. */
     private Optional<Step> missing(Engine state, PoolId pool, List<Step> steps) {
         Optional<Reason> reason = state.explain(workload.id()).stream()
                 .flatMap(waitReasons -> waitReasons.perPool().stream())
@@ -457,7 +475,7 @@ final class RemedyFinder {
         });
     }
 
-    /** What it asks of the pool at the least. */
+    /** The smallest request of the workload to the pool; empty if another workload of its strict queue comes first. */
     private Optional<Asked> asked(Engine state, PoolId pool) {
         SchedulingState open = state.openState();
         PoolRequestFactory poolRequestFactory = new PoolRequestFactory(state.facts(), open);
@@ -489,10 +507,10 @@ final class RemedyFinder {
         };
     }
 
-    /** What a workload asks of a pool. */
+    /** The request of a workload to a pool: the quantities, and the placement. */
     private record Asked(PoolRequest wish, PlacementRequest request) {}
 
-    /** GPUs that are to come free together come free on the node on which others are to already. */
+    /** Confines the request to the node on which earlier steps free GPUs, so that all of them come free together. */
     private static Asked beside(List<Step> steps, Asked asked) {
         return steps.stream()
                 .flatMap(step -> step.node().stream())
@@ -547,7 +565,10 @@ final class RemedyFinder {
         return room(asked, pool, missing);
     }
 
-    /** GPUs that come free: together on the node that lacks least of one worker, or in a pool that is a count. */
+    /**
+     * The step that frees GPUs: together on the node that lacks the fewest GPUs for one worker, or in a pool that is a
+     * plain count.
+     */
     private static Optional<Step> room(Asked asked, PoolId pool, long missingGpuMilli) {
         PoolCapacity poolCapacity = asked.wish().space();
         if (poolCapacity instanceof CounterPool) {

@@ -1,10 +1,10 @@
 /**
- * Who runs where, and why not: cluster state, quota trees, fair share, placement, making room, explanation.
+ * The scheduling core: scheduling state, quota trees, fair share, placement, evictions and explanations.
  *
  * <p>Owns: every scheduling decision. Changes go in, a plan comes out ({@link io.quartermaster.engine.Engine}); the
  * sub-packages hold the quota arithmetic, the devices, the search for victims and the simulator.
  *
- * <p>Does not own: storage, time, the carrying out of a decision, prices. The shell tells what is and what the time is.
+ * <p>Does not own: storage, time, the execution of decisions, prices. The shell supplies the inputs and the time.
  *
  * <p>Invariants: JDK only; no clock, no randomness, no threads, no floating point; every order ends with an id, so the
  * same changes give the same plan; expected failures are values ({@link io.quartermaster.engine.model.Reason}), never

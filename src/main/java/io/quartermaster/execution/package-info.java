@@ -1,12 +1,12 @@
 /**
  * Makes a cluster run what was allocated; one sub-package per kind of cluster.
  *
- * <p>Owns: nothing of its own; each sub-package says what it owns.
+ * <p>Owns: nothing itself; each sub-package states what it owns.
  *
- * <p>Does not own: which devices an attempt holds, and what state it is in.
+ * <p>Does not own: the devices and the state of an attempt.
  *
- * <p>Invariants: executors are level-triggered: they are told what should be, they report what is, and a lost message costs time, never
- * truth.
+ * <p>Invariants: executors are level-triggered: they receive the desired state and report the actual state, and a lost
+ * message costs time, never correctness.
  */
 @NullMarked
 package io.quartermaster.execution;

@@ -11,7 +11,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** What a change does to one kind of thing: which are new, which are other than before, which are gone. */
+/** The difference that a change makes to one type of object: the new, the changed and the retired ones. */
 record Diff<T>(List<T> made, List<T> changed, List<T> gone) {
 
     static Diff<Policy> ofPolicies(TenantRules before, TenantRules after) {

@@ -4,11 +4,14 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
 
-/** How tenants' rules are kept true. */
+/** Settings of the drift check, which compares policies with the groups of their realms. */
 @ConfigMapping(prefix = "quartermaster.governance")
 interface GovernanceConfig {
 
-    /** How often policies are compared with the groups of their realms: so long a policy may go on after its group is gone. */
+    /**
+     * Interval between comparisons of policies with the groups of their realms. A policy whose group is gone stays
+     * active for up to this long.
+     */
     @WithDefault("5m")
     Duration driftEvery();
 }

@@ -5,13 +5,13 @@ import io.quartermaster.platform.http.PageRequest;
 import java.util.List;
 import java.util.function.Function;
 
-/** Pages of what is in memory as a whole: a tenant's rules, whose number is bounded. */
+/** Pages of a list that is in memory as a whole: a tenant's rules, whose number is bounded. */
 public final class ListPager {
 
     private ListPager() {}
 
     /**
-     * The page asked for.
+     * Returns the requested page.
      *
      * @param all sorted by name
      */

@@ -10,11 +10,11 @@ import jakarta.persistence.Embedded;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** A row of {@code policy_quota}: part of its policy, written and read with it. */
+/** A row of {@code policy_quota}: part of its policy, read and written together with it. */
 @Embeddable
 class PolicyQuotaRow {
 
-    /** Null: over all pools together. */
+    /** Null for the quota over all pools together. */
     @Column(name = "pool_id")
     @Nullable
     UUID poolId;

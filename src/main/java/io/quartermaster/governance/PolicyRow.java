@@ -79,7 +79,7 @@ class PolicyRow {
     @Nullable
     Instant retiredAt;
 
-    /** A bag: written as a whole, because its rows have no key of their own (the pool may be null). */
+    /** A bag, which is written as a whole: its rows have no key of their own, because the pool may be null. */
     @ElementCollection
     @CollectionTable(
             name = "policy_quota",

@@ -5,7 +5,10 @@ import io.smallrye.mutiny.Uni;
 import java.util.List;
 import java.util.function.Function;
 
-/** The steps of a transaction for many things, one after the other. A chain of as many Unis would need a stack as deep as it is long. */
+/**
+ * Runs the steps of a transaction for many objects, one after the other. A chain of as many Unis would need a stack as
+ * deep as the chain is long.
+ */
 final class SequentialUnis {
 
     private SequentialUnis() {}

@@ -13,14 +13,14 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Warns of profiles of which no node of their pools could ever run the work. A pool that has no nodes yet may get some that fit, and so may one of
- * which the nodes are not all known: neither is judged.
+ * Warns of profiles whose work could never run on any node of their pools. It does not judge a pool without nodes, or
+ * one whose nodes are not all known: nodes that fit may still join.
  */
 final class ShapeWarnings {
 
     private ShapeWarnings() {}
 
-    /** The profiles that a change makes or changes, and those for which it makes a queue. */
+    /** The profiles that a change creates or updates, and those for which it creates a queue. */
     static List<Profile> concerned(TenantRules before, TenantRules after) {
         Map<UUID, Profile> concerned = new LinkedHashMap<>();
         Diff<Profile> profiles = Diff.ofProfiles(before, after);
@@ -48,6 +48,6 @@ final class ShapeWarnings {
             }
             unmet.add("pool " + rules.nameOf(pool) + " can never run it: " + need.get());
         }
-        return Optional.of("work of profile " + profile.name() + " would wait for ever: " + String.join("; ", unmet));
+        return Optional.of("work of profile " + profile.name() + " would wait forever: " + String.join("; ", unmet));
     }
 }

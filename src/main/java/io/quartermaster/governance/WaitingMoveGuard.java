@@ -6,9 +6,14 @@ import io.smallrye.mutiny.Uni;
 import java.util.List;
 import org.hibernate.reactive.mutiny.Mutiny;
 
-/** Whether a queue takes waiting work of other queues: what it checks of submissions holds for work that is moved into it, too. */
+/**
+ * The check that a queue accepts waiting work of other queues. Work that moves into a queue passes the same checks as a
+ * submission.
+ */
 public interface WaitingMoveGuard {
 
-    /** Fails with a problem about {@code moveTo} where the target does not take all that waits in the sources. */
+    /**
+     * Fails with a problem about {@code moveTo} where the target does not accept all work that waits in the sources.
+     */
     Uni<Void> check(Mutiny.Session session, TenantId tenant, List<Queue> sources, Queue target);
 }

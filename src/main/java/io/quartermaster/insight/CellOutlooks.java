@@ -11,7 +11,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Outlooks from this replica's view of the cell. An explanation is worth more soon than whole, so none is waited for long. */
+/**
+ * Outlooks from this replica's view of the cell. A quick explanation is worth more than a complete one, so it does not
+ * wait long for an outlook.
+ */
 @ApplicationScoped
 class CellOutlooks implements OutlookSource {
 

@@ -15,12 +15,15 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** A snapshot of the cell with what was worked out from it so far. Of the one thread of {@link CellQueryExecutor}. */
+/**
+ * A snapshot of the cell with the results computed from it so far. Used only by the thread of
+ * {@link CellQueryExecutor}.
+ */
 final class CellView {
 
-    /** The leader's decisions of one moment come to an end; this is far more than that takes. */
+    /** The most plans at one moment. The leader needs far fewer until it has no more decisions. */
     private static final int MOST_PLANS = 50;
-    /** One explanation must not keep the others waiting. */
+    /** The time for the remedies of one explanation, which must not delay the others. */
     private static final Duration REMEDY_TIME = Duration.ofMillis(500);
 
     private final CellSnapshot snapshot;
@@ -30,14 +33,14 @@ final class CellView {
     private final Map<WorkloadId, Optional<Outlook>> outlooks = new HashMap<>();
     private long costNanos;
 
-    /** @param costNanos what reading the snapshot took */
+    /** @param costNanos the time that reading the snapshot took */
     CellView(CellSnapshot snapshot, InsightConfig config, long costNanos) {
         this.snapshot = snapshot;
         this.config = config;
         this.costNanos = costNanos;
     }
 
-    /** What it took to read it and to work out what is used again. */
+    /** The time for reading the snapshot and computing the results that are reused. */
     long costNanos() {
         return costNanos;
     }
@@ -46,12 +49,12 @@ final class CellView {
         return snapshot;
     }
 
-    /** Why it waits after the plans of the moment; empty for what does not. */
+    /** The reasons for waiting after the plans of this moment; empty if the workload does not wait. */
     Optional<WaitReasons> wait(WorkloadId workload) {
         return planned().explain(workload);
     }
 
-    /** Where something stands that has no reason to wait. */
+    /** The standing of a workload that has no reason to wait. */
     OutlookSource.Standing standing(WorkloadId workload) {
         return snapshot.workloads().stream()
                 .filter(known -> known.id().equals(workload) && known.state() instanceof WorkloadPhase.Waiting)
@@ -61,8 +64,8 @@ final class CellView {
     }
 
     /**
-     * Empty for what does not wait, or waits only for its place to be left. What would be enough is searched for at most {@link #REMEDY_TIME}; it is worked out once
-     * for each.
+     * The outlook of a workload, computed once. Empty if it does not wait, or only waits for its victims to leave its
+     * nominated place. The search for remedies takes at most {@link #REMEDY_TIME}.
      */
     Optional<Outlook> outlook(WorkloadId workload) {
         return outlooks.computeIfAbsent(workload, id -> {
@@ -88,7 +91,7 @@ final class CellView {
         return engine;
     }
 
-    /** What becomes of the cell when nothing comes from outside. */
+    /** The forecast of the cell without further input. */
     Forecast forecast() {
         Forecast known = forecast;
         if (known == null) {
@@ -105,7 +108,7 @@ final class CellView {
         return known;
     }
 
-    /** The same, as far as is asked; what is known already is used where it reaches as far. */
+    /** The forecast up to a horizon. It reuses the known forecast if that reaches as far. */
     Forecast forecast(Duration horizon, Duration time) {
         Forecast known = forecast;
         return known != null && known.complete() && horizon.equals(config.horizon())
@@ -118,7 +121,7 @@ final class CellView {
                         bounds(horizon, time));
     }
 
-    /** @param time from now on */
+    /** @param time the time limit, from now on */
     Forecaster.Bounds bounds(Duration horizon, Duration time) {
         long until = System.nanoTime() + time.toNanos();
         return new Forecaster.Bounds(

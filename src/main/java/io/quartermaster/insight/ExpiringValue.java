@@ -8,8 +8,8 @@ import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Something that is costly to read. From the moment it was read it is used again for as long as five times what it cost, so that it is not
- * read all the time, and it is let go when nobody asks any more. One thread.
+ * A value that is costly to read. It is reused for up to five times as long as reading it took, so that it is not read
+ * all the time. It is released when no caller uses it any more. Single-threaded.
  */
 final class ExpiringValue<V> {
 
@@ -28,8 +28,8 @@ final class ExpiringValue<V> {
     private boolean letsGo;
 
     /**
-     * @param costNanos what it took to read it and to work out what is used again; may grow
-     * @param later runs something on the same thread {@link #KEPT_UNUSED} from then
+     * @param costNanos the time for reading the value and computing the results that are reused; it may grow
+     * @param later runs a task on the same thread after {@link #KEPT_UNUSED}
      */
     ExpiringValue(Supplier<V> reading, ToLongFunction<V> costNanos, LongSupplier nanos, Consumer<Runnable> later) {
         this.reading = reading;
@@ -38,7 +38,7 @@ final class ExpiringValue<V> {
         this.later = later;
     }
 
-    /** Throws what the reading throws; nothing is kept then. */
+    /** Returns the value. Rethrows the exceptions of the reading and then keeps no value. */
     V get() {
         long now = nanos.getAsLong();
         askedNanos = now;
@@ -58,7 +58,7 @@ final class ExpiringValue<V> {
         return read;
     }
 
-    /** There is one such look at a time, however often it is read anew. */
+    /** Releases the unused value. Only one such task is scheduled at a time, however often the value is read. */
     private void letGo() {
         if (nanos.getAsLong() - askedNanos < KEPT_UNUSED.toNanos()) {
             later.accept(this::letGo);

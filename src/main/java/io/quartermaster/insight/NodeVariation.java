@@ -21,9 +21,9 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Nodes that are not as they are.
+ * The changes of nodes in a simulation.
  *
- * @param gone where nothing runs any more
+ * @param gone nodes on which no workload can run any more
  */
 record NodeVariation(List<Change> changes, Set<NodeId> gone) {
 
@@ -98,7 +98,7 @@ record NodeVariation(List<Change> changes, Set<NodeId> gone) {
         return value == null ? OptionalLong.empty() : OptionalLong.of(value);
     }
 
-    /** The workloads once those that ran on a node that is gone wait again, at the head, as after a loss. */
+    /** The workloads with those of the removed nodes waiting again, at the head of their queues, as after a loss. */
     List<Workload> displaced(List<Workload> workloads, long asOfMillis) {
         return gone.isEmpty()
                 ? workloads

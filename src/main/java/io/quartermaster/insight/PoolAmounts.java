@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** What the pools of a cell have, with the nodes as they are or as they would be. */
+/** The capacity of a cell's pools, with the present nodes or with changed ones. */
 final class PoolAmounts {
 
     private static final long GPU = 1_000;
 
     private PoolAmounts() {}
 
-    /** Thousandths of a GPU that are up, by pool. */
+    /** The thousandths of GPUs that are up, by pool. */
     static Map<PoolId, Long> of(CellSnapshot snapshot, List<Change> changes) {
         Map<NodeId, Node> nodes = new TreeMap<>();
         snapshot.nodes().values().forEach(node -> nodes.put(node.id(), node));

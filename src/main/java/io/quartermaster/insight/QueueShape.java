@@ -9,10 +9,10 @@ import io.quartermaster.governance.rules.SubmissionRights;
 import java.util.Optional;
 
 /**
- * What work of a queue would be.
+ * The terms of a workload in a queue.
  *
- * @param id empty where there is no such queue
- * @param profile its pools are named by their names
+ * @param id empty if no such queue exists
+ * @param profile refers to pools by name
  */
 record QueueShape(
         Optional<QueueId> id,

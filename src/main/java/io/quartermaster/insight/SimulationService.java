@@ -16,7 +16,7 @@ import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** Answers what-if questions, a few at a time and one after the other. Nothing is written. */
+/** Runs simulations: it accepts a few at a time and computes them one after the other. It writes nothing. */
 @ApplicationScoped
 class SimulationService {
 
@@ -33,7 +33,7 @@ class SimulationService {
                 new ConcurrencyLimiter("simulations", config.simulations(), config.simulationsPerTenant());
     }
 
-    /** A tenant varies and sees its own only. */
+    /** Simulates changes of one tenant, and returns only that tenant's workloads. */
     Uni<SimulationApi.View> ofTenant(TenantId tenant, Caller caller, SimulationApi.@Nullable Request request) {
         return run(WhatIfReader.read(config, tenant, request), caller, Optional.of(tenant));
     }
@@ -42,7 +42,7 @@ class SimulationService {
         return run(WhatIfReader.read(config, request), caller, Optional.empty());
     }
 
-    /** @param only whose work the answer shows; empty: everybody's */
+    /** @param only the tenant whose workloads are shown; empty: all tenants */
     private Uni<SimulationApi.View> run(WhatIfQuestion whatIfQuestion, Caller caller, Optional<TenantId> only) {
         return concurrencyLimiter
                 .in(only, () -> queues(whatIfQuestion)
@@ -84,7 +84,7 @@ class SimulationService {
         });
     }
 
-    /** Each is a transaction of its own. */
+    /** Reads from each tenant in a transaction of its own. */
     private static <T> Uni<Map<TenantId, T>> oneAfterTheOther(Map<TenantId, Uni<T>> asked) {
         return Multi.createFrom()
                 .iterable(new ArrayList<>(asked.entrySet()))

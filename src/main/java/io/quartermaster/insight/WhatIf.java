@@ -14,16 +14,16 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** Lets the cell go on twice, as it is and as it would be, and compares. */
+/** Forecasts the cell twice, with and without changes, and compares both. */
 final class WhatIf {
 
     /**
-     * What would be otherwise.
+     * The changes of a simulation.
      *
-     * @param changes told to an engine after everything that is so
+     * @param changes applied to an engine after the present state
      * @param present all workloads as they would be at the first moment, without the new ones
-     * @param added the new ones, in the order in which they would be submitted
-     * @param yielding of the new ones
+     * @param added the new workloads, in order of submission
+     * @param yielding how the new workloads stop as victims
      */
     record Otherwise(
             List<Change> changes,
@@ -31,10 +31,10 @@ final class WhatIf {
             List<Workload> added,
             Map<WorkloadId, Forecaster.Yielding> yielding) {}
 
-    /** What becomes of a workload up to the moment that both sides reach. */
+    /** The fate of a workload up to the moment that both forecasts reach. */
     record Fate(Optional<Forecast.Start> start, Optional<Forecast.Stop> stop, Optional<WaitReasons> why) {
 
-        /** Numbers alone make no other fate. */
+        /** Whether both fates are alike; reasons that differ only in their numbers are. */
         boolean isLike(Fate other) {
             return start.equals(other.start)
                     && stop.equals(other.stop)
@@ -49,8 +49,8 @@ final class WhatIf {
     record Difference(Workload workload, Fate before, Fate after) {}
 
     /**
-     * @param added what becomes of the new workloads, in their order
-     * @param differences by id; of those that were asked about
+     * @param added the fates of the new workloads, in their order
+     * @param differences by id, of the workloads that the caller may see
      */
     record Result(
             long asOfMillis,

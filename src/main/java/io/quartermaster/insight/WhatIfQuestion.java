@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** A what-if whose form is right; whether what it names is there is still to be seen. */
+/** A simulation request in valid form; its names are not looked up yet. */
 record WhatIfQuestion(
         List<OfTenant> tenants, List<NewNodes> added, List<String> removed, List<String> down, Duration horizon) {
 
     /**
-     * What would be otherwise of one tenant.
+     * The changes of one tenant.
      *
-     * @param at what stands before the names of its fields
+     * @param at the prefix of its field names
      */
     record OfTenant(
             TenantId tenant,

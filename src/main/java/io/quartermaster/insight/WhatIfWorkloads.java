@@ -23,14 +23,14 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** New work of a what-if in the words of the engine, as the leader would put it had it been submitted. */
+/** Translates the new workloads of a simulation for the engine, as the leader would if they were submitted. */
 final class WhatIfWorkloads {
 
     private static final long WHOLE_GPU = 1_000;
 
     private WhatIfWorkloads() {}
 
-    /** A profile under a policy, as if there were a queue for it. */
+    /** The terms of a profile under a policy, as if a queue combined them. */
     static QueueShape underPolicy(Policy policy, Profile profile) {
         return new QueueShape(
                 Optional.empty(),
@@ -75,12 +75,12 @@ final class WhatIfWorkloads {
                 Optional.empty());
     }
 
-    /** How many whole GPUs a worker is to have, if it is said. */
+    /** The requested whole GPUs per worker, if stated. */
     static OptionalInt named(Hypothetical asked) {
         return whole(asked.gpus());
     }
 
-    /** With how many it starts where it cannot have all, if it is said. */
+    /** The number of GPUs with which a worker starts if it cannot have all, if stated. */
     static OptionalInt namedMin(Hypothetical asked) {
         return whole(asked.minGpus());
     }

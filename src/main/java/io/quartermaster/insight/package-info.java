@@ -1,14 +1,16 @@
 /**
- * What will become of the cell: outlooks of what waits, and simulations (what if). Answered by any replica from what is stored.
+ * Forecasts of the cell: outlooks of waiting workloads, and simulations. Any replica computes them from the stored
+ * state.
  *
- * <p>Owns: the replica's view of the cell as it is now (a snapshot of the tables with an engine built from it), and the time and memory
- * that questions to it may take.
+ * <p>Owns: the replica's view of the present cell, which is a snapshot of the tables with an engine; the limits on time
+ * and memory for questions to it.
  *
- * <p>Does not own: how the tables become the engine's facts ({@code dispatch}: the leader's own code is used, so that the answers are what the
- * leader would do), the rules ({@code engine}), what is stored of a workload ({@code workloads}).
+ * <p>Does not own: the translation of tables for the engine ({@code dispatch}: the leader's own code, so that answers
+ * match the leader's decisions), the rules ({@code engine}), the stored state of workloads ({@code workloads}).
  *
- * <p>Invariants: nothing is written; nothing is worked out on an event loop; one question is answered at a time, within bounds; an answer to a
- * tenant names nothing of another and gives no amount of another, whose work shows only in what it leaves.
+ * <p>Invariants: nothing is written; nothing is computed on an event loop; one question is answered at a time, within
+ * limits. A response to a tenant contains no name and no amount of another tenant. Other tenants' workloads show only
+ * in the capacity that they leave.
  */
 @NullMarked
 package io.quartermaster.insight;

@@ -1,8 +1,8 @@
 package io.quartermaster.ledger;
 
 /**
- * Names an allocation: the devices one attempt holds. Ordered by its text; the canonical (lower-case) text of UUIDs sorts as the UUIDs
- * do in the database.
+ * The id of an allocation: the devices that one attempt holds. Ids are ordered by their text; the canonical
+ * (lower-case) text of UUIDs sorts as the UUIDs do in the database.
  */
 public record AllocationId(String value) implements Comparable<AllocationId> {
     public AllocationId {

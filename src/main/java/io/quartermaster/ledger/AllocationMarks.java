@@ -1,13 +1,13 @@
 package io.quartermaster.ledger;
 
 /**
- * What is known of an allocation when it is bound and stays true until it is freed. The books fill by {@code policy};
- * everything else is carried unread, so that usage can be summed by it.
+ * The attributes of an allocation, which are fixed from its binding until it is freed. The ledger assigns usage to
+ * reserved amounts by {@code policy}. It carries all other attributes unread, so that usage can be summed by them.
  *
- * @param policy the policy it was submitted under
+ * @param policy the policy that the workload was submitted under
  * @param group the group's path, such as {@code /research/nlp}
- * @param user the member or service account that submitted it
- * @param preemptible whether others may take its devices
+ * @param user the member or service account that submitted the workload
+ * @param preemptible whether the scheduler may give its devices to other workloads
  */
 public record AllocationMarks(
         PolicyId policy,

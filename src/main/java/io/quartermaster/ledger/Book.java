@@ -5,14 +5,14 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * The book of one tenant: takes its usage events in order and gives out segments, for all its pools.
+ * The book of one tenant: it applies the tenant's usage events in order and returns segments for all pools.
  *
- * <p>Segments are given out when an hour closes, once and for ever ({@link #close}); until then they are only looked at
- * ({@link #open}), because a lost node's last word may still change a phase in the open time. Events later than an hour's
- * end may be taken before that hour is closed, and must be where they reach back into it.
+ * <p>A segment is final once {@link #close} has closed its hour. Until then {@link #open} returns only a preview, as
+ * the late report of a lost node may still change a phase. Events later than an hour's end may be applied before that
+ * hour is closed. They must be, if they reach back into it.
  *
- * <p>An event costs O(log n) for n live allocations, and O(log n) for each one whose fill it changes. Not thread-safe:
- * a book belongs to whoever made it.
+ * <p>An event costs O(log n) for n live allocations, and O(log n) more for each allocation whose fill it changes. Not
+ * thread-safe: only the code that created a book uses it.
  */
 public final class Book {
     private static final PostingResult TAKEN = new PostingResult.Taken();
@@ -33,20 +33,21 @@ public final class Book {
         lastSeq = state.seq();
     }
 
-    /** A book without entries that closes by the hour. */
+    /** An empty book whose hours have the usual length. */
     public static Book empty(TenantKey tenant) {
         return empty(tenant, BookState.HOUR_MILLIS);
     }
 
-    /** A book without entries whose hour has another length, for histories counted tick by tick. */
+    /** An empty book whose hours have another length, for histories counted tick by tick. */
     public static Book empty(TenantKey tenant, long hourMillis) {
         return new Book(BookState.empty(tenant, hourMillis));
     }
 
     /**
-     * The book that gave this state.
+     * Rebuilds the book that returned this state.
      *
-     * @throws IllegalArgumentException if the state contradicts itself, which no book's state does: it was changed
+     * @throws IllegalArgumentException if the state contradicts itself. No book returns such a state, so it was
+     *     modified
      */
     public static Book resume(BookState state) {
         Book book = new Book(state);
@@ -69,7 +70,7 @@ public final class Book {
                 accounts.values().stream().map(PoolAccountStates::state).toList());
     }
 
-    /** Takes the next event of the stream, or refuses it and changes nothing. */
+    /** Applies the next event of the stream, or refuses it and changes nothing. */
     public PostingResult apply(UsageEvent event) {
         if (!event.tenant().equals(tenant)) {
             return new PostingResult.OtherTenant(event, tenant);
@@ -149,10 +150,11 @@ public final class Book {
     }
 
     /**
-     * Closes all hours up to {@code hourEndMillis} and gives out their segments, in {@link Segment#ORDER}; what still
-     * runs is cut there. The caller knows that nothing will be said of that time any more; whatever is, is refused.
+     * Closes all hours up to {@code hourEndMillis} and returns their segments, in {@link Segment#ORDER}. A running
+     * allocation's segment is cut there. The caller guarantees that no later event concerns that time; the book refuses
+     * such an event.
      *
-     * @throws IllegalArgumentException if that is not the end of an hour still open
+     * @throws IllegalArgumentException if the instant is not the end of an hour that is still open
      */
     public List<Segment> close(long hourEndMillis) {
         if (hourEndMillis % hourMillis != 0 || hourEndMillis <= closedUntilMillis) {
@@ -169,8 +171,8 @@ public final class Book {
     }
 
     /**
-     * The segments since the last closed hour as they look at {@code nowMillis}, in {@link Segment#ORDER}; what still
-     * runs is cut there. Changes nothing.
+     * The provisional segments from the last closed hour to {@code nowMillis}, in {@link Segment#ORDER}. A running
+     * allocation's segment is cut there. Changes nothing.
      */
     public List<Segment> open(long nowMillis) {
         List<Segment> segments = new ArrayList<>();

@@ -4,18 +4,20 @@ import java.util.Comparator;
 import java.util.function.Consumer;
 
 /**
- * An allocation in an open book: what it is, and how its fill and its phase went since the last closed hour. The two are
- * kept apart because they change for different reasons, and a phase can be back-dated: joining them when segments are
- * asked for makes that exact.
+ * An allocation in an open book, with the history of its fill and its phase since the last closed hour. Fill and phase
+ * are kept apart because they change for different reasons, and because a phase can be back-dated. They are joined only
+ * when segments are computed, so the result is exact.
  */
 final class Holding implements Comparable<Holding> {
     static final long NOT_FREED = Long.MAX_VALUE;
 
-    /** The order in which allocations fill what is reserved. */
+    /** The order in which allocations fill a reserved amount. */
     private static final Comparator<Holding> ORDER =
             Comparator.<Holding>comparingLong(h -> h.startMillis).thenComparing(h -> h.allocation);
 
-    /** How much of an allocation is reserved and how much is within its policy; each counts from its first thousandth. */
+    /**
+     * How much of an allocation is reserved and how much is within its policy; both count from its first thousandth.
+     */
     record Fill(long reservedGpuMilli, long withinGpuMilli) {}
 
     private record Cell(long gpuMilli, Phase phase) {}
@@ -50,9 +52,9 @@ final class Holding implements Comparable<Holding> {
     }
 
     /**
-     * The segments before {@code untilMillis}, not yet cut at hours. The first r thousandths are reserved and the first w
-     * within, so the thousandths up to min(r, w) are both, those from max(r, w) on neither, and those between are
-     * reserved or within: at most three of the four pairs at an instant.
+     * The segments before {@code untilMillis}, not yet cut at hours. The first r thousandths are reserved and the first
+     * w are within. So the thousandths up to min(r, w) are both, those from max(r, w) on are neither, and those between
+     * are one of the two. At any instant there are at most three of the four combinations.
      */
     void segments(TenantKey tenant, long untilMillis, Consumer<Segment> taker) {
         long end = Math.min(untilMillis, freedMillis);

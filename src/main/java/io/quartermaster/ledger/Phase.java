@@ -1,18 +1,18 @@
 package io.quartermaster.ledger;
 
-/** What an allocation is doing while it is metered. An allocation begins as {@link #STARTING}. */
+/** The phase of a metered allocation. An allocation begins as {@link #STARTING}. */
 public enum Phase {
-    /** Bound or being started; the work does not run yet. */
+    /** Bound, or being started; the workload does not run yet. */
     STARTING,
     RUNNING,
-    /** Told to stop, and holding its devices for up to its grace. */
+    /** Asked to stop; the attempt holds its devices for at most its grace period. */
     STOPPING,
-    /** From the end of the work to the freeing of its devices. */
+    /** From the end of the attempt's processes until its devices are freed. */
     ENDED,
-    /** From the last word of a lost node to the freeing of its devices, or until it is heard again. */
+    /** From the last contact with a lost node until its devices are freed, or until the node is in contact again. */
     OUT_OF_CONTACT;
 
-    /** Whether it may have begun before it is stated: what an executor could not say at the time is stated later. */
+    /** Whether the phase may be back-dated: an executor may learn only later when it began. */
     public boolean mayReachBack() {
         return this == ENDED || this == OUT_OF_CONTACT;
     }

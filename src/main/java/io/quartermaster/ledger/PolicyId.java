@@ -1,8 +1,8 @@
 package io.quartermaster.ledger;
 
 /**
- * Names a policy: what a tenant admin granted a group. Ordered by its text; the canonical (lower-case) text of UUIDs sorts as the UUIDs
- * do in the database.
+ * The id of a policy: a tenant admin's grant to a group. Ids are ordered by their text; the canonical (lower-case) text
+ * of UUIDs sorts as the UUIDs do in the database.
  */
 public record PolicyId(String value) implements Comparable<PolicyId> {
     public PolicyId {

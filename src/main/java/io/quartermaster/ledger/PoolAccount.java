@@ -7,7 +7,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 
-/** What one tenant holds and has reserved in one pool: the fill against the tenant's amount, and each policy's. */
+/** One tenant's usage and reserved amounts in one pool: the fill of the tenant's amount and of each policy's. */
 final class PoolAccount {
     final PoolKey pool;
     final ReservationFill tenantFilling = new ReservationFill();
@@ -15,7 +15,7 @@ final class PoolAccount {
     final Timeline<Long> idle = new Timeline<>();
     final Timeline<Long> unmet = new Timeline<>();
 
-    /** Those that are live, and those freed since the last closed hour. */
+    /** The allocations that are live or were freed since the last closed hour. */
     private final TreeSet<Holding> holdings = new TreeSet<>();
 
     PoolAccount(PoolKey pool) {
@@ -50,7 +50,7 @@ final class PoolAccount {
         settle(atMillis, touched);
     }
 
-    /** Frees an allocation and forgets it at once where it held nothing for any time after {@code closedUntilMillis}. */
+    /** Frees an allocation. Drops it immediately if it held nothing at any time after {@code closedUntilMillis}. */
     boolean free(long atMillis, long closedUntilMillis, Holding holding) {
         List<Holding> touched = new ArrayList<>();
         tenantFilling.remove(holding, touched);
@@ -64,7 +64,7 @@ final class PoolAccount {
         return gone;
     }
 
-    /** Takes up an allocation of a stored state, with its history. */
+    /** Adds an allocation of a stored state, with its history. */
     void resume(Holding holding) {
         holdings.add(holding);
         if (holding.isLive()) {
@@ -108,7 +108,7 @@ final class PoolAccount {
         });
     }
 
-    /** Forgets what was before {@code atMillis}; adds the allocations that are no longer known to {@code gone}. */
+    /** Drops the history before {@code atMillis}; adds the allocations that it drops to {@code gone}. */
     void dropBefore(long atMillis, List<AllocationId> gone) {
         idle.dropBefore(atMillis);
         unmet.dropBefore(atMillis);
@@ -128,7 +128,7 @@ final class PoolAccount {
                 .removeIf(reservationFill -> reservationFill.isEmpty() && isQuiet(reservationFill.reserved));
     }
 
-    /** Whether nothing is held, reserved or missed any more, nor was since the last closed hour. */
+    /** Whether the pool has no held, reserved or unmet amount, and had none since the last closed hour. */
     boolean isEmpty() {
         return holdings.isEmpty()
                 && policyFillings.isEmpty()

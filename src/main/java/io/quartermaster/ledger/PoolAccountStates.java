@@ -5,7 +5,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.OptionalLong;
 
-/** Writes an account as plain values and reads it back, checking that the values agree with each other. */
+/** Converts an account to plain values and back, and checks that the values agree with each other. */
 final class PoolAccountStates {
     private PoolAccountStates() {}
 
@@ -78,7 +78,7 @@ final class PoolAccountStates {
         return holding;
     }
 
-    /** The fills follow from the levels and the allocations; a state in which they do not was changed by somebody. */
+    /** Checks that the fills follow from the levels and the allocations. If they do not, the state was modified. */
     private static void requireAgreement(PoolAccount account) {
         for (Holding holding : account.holdings()) {
             boolean known = !holding.fills.isEmpty() && !holding.phases.isEmpty();

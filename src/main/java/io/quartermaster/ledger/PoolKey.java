@@ -1,8 +1,8 @@
 package io.quartermaster.ledger;
 
 /**
- * Names a pool. Ordered by its text; the canonical (lower-case) text of UUIDs sorts as the UUIDs
- * do in the database.
+ * The id of a pool. Ids are ordered by their text; the canonical (lower-case) text of UUIDs sorts as the UUIDs do in
+ * the database.
  */
 public record PoolKey(String value) implements Comparable<PoolKey> {
     public PoolKey {

@@ -4,13 +4,13 @@ import java.util.List;
 import java.util.TreeSet;
 
 /**
- * Which live allocations fill a reserved amount: in order of (start, id), each takes what is left of it. So there are
- * some that are wholly inside, then at most one that is partly, then those wholly outside; the border between the first
- * and the rest is kept, and a change moves it past exactly the allocations whose fill changes. An operation costs
- * O(log n) and O(log n) more for each of those.
+ * The live allocations that fill a reserved amount. In order of (start, id), each takes as much as is left. So the
+ * first ones are wholly inside, at most one is partly inside, and the others are wholly outside. The border between
+ * those inside and the rest is stored. A change moves the border past exactly the allocations whose fill changes. An
+ * operation costs O(log n), and O(log n) more for each of those allocations.
  */
 final class ReservationFill {
-    /** How the reserved amount went since the last closed hour. */
+    /** The reserved amount since the last closed hour. */
     final Timeline<Long> reserved = new Timeline<>();
 
     private final TreeSet<Holding> inside = new TreeSet<>();
@@ -19,14 +19,14 @@ final class ReservationFill {
     private long insideGpuMilli;
     private long restGpuMilli;
 
-    /** States the reserved amount; adds the allocations whose fill may have changed to {@code touched}. */
+    /** Sets the reserved amount; adds the allocations whose fill may have changed to {@code touched}. */
     void reserve(long atMillis, long gpuMilli, List<Holding> touched) {
         reserved.set(atMillis, gpuMilli);
         reservedGpuMilli = gpuMilli;
         moveBorder(touched);
     }
 
-    /** Adds a live allocation; it and those it displaces are added to {@code touched}. */
+    /** Adds a live allocation; adds it and the allocations that it displaces to {@code touched}. */
     void add(Holding holding, List<Holding> touched) {
         touched.add(holding);
         if (!inside.isEmpty() && holding.compareTo(inside.last()) < 0) {
@@ -40,7 +40,7 @@ final class ReservationFill {
         moveBorder(touched);
     }
 
-    /** Removes a live allocation; those that take its place are added to {@code touched}. */
+    /** Removes a live allocation; adds the allocations that take its place to {@code touched}. */
     void remove(Holding holding, List<Holding> touched) {
         if (inside.remove(holding)) {
             insideGpuMilli -= holding.gpuMilli;
@@ -50,7 +50,7 @@ final class ReservationFill {
         moveBorder(touched);
     }
 
-    /** How much of the reserved amount a live allocation fills. */
+    /** The part of the reserved amount that a live allocation fills. */
     long fillOf(Holding holding) {
         if (inside.contains(holding)) {
             return holding.gpuMilli;
@@ -84,7 +84,9 @@ final class ReservationFill {
         touchFirstOutside(touched);
     }
 
-    /** Only the first one outside can be partly filled, so only it changes without crossing the border. */
+    /**
+     * Marks the first allocation outside: only it can be partly filled, so only it changes without crossing the border.
+     */
     private void touchFirstOutside(List<Holding> touched) {
         if (!rest.isEmpty()) {
             touched.add(rest.first());

@@ -1,12 +1,12 @@
 package io.quartermaster.ledger;
 
 /**
- * How held usage stands to the policy it was submitted under. For showback inside the tenant; never added to
- * {@link UsageClass}, which is what the provider bills.
+ * Whether held usage is within the reserved amount of its policy. It serves showback inside the tenant and is never
+ * added to {@link UsageClass}, by which the provider bills.
  */
 public enum Standing {
-    /** Fills what the policy has reserved in the pool. */
+    /** Fills the amount that the policy has reserved in the pool. */
     WITHIN,
-    /** Runs beyond what the policy has reserved in the pool. */
+    /** Exceeds the amount that the policy has reserved in the pool. */
     OVER_QUOTA
 }

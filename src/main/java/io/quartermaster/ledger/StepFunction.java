@@ -7,9 +7,9 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.LongBinaryOperator;
 
-/** A level over time, in thousandths of a GPU, built from changes in any order; 0 before the first. */
+/** A level over time, in thousandths of a GPU, built from changes in any order; it is 0 before the first change. */
 public final class StepFunction {
-    /** From an instant on, two levels that should be the same are not. */
+    /** The first instant from which two levels that should be equal differ. */
     public record Difference(long atMillis, long left, long right) {}
 
     private final TreeMap<Long, Long> changes = new TreeMap<>();
@@ -25,7 +25,7 @@ public final class StepFunction {
         change(toMillis, -gpuMilli);
     }
 
-    /** States the level from {@code atMillis} on, which must not be before an earlier statement. */
+    /** Sets the level from {@code atMillis} on, which must not be before an earlier call's instant. */
     public void level(long atMillis, long gpuMilli) {
         change(atMillis, gpuMilli - lastLevel);
     }
@@ -59,7 +59,7 @@ public final class StepFunction {
         return instants;
     }
 
-    /** Where in {@code [fromMillis, toMillis)} two levels differ first. */
+    /** The first difference between two levels within {@code [fromMillis, toMillis)}. */
     public static Optional<Difference> firstDifference(
             StepFunction left, StepFunction right, long fromMillis, long toMillis) {
         TreeSet<Long> instants = instants(left, right);
@@ -76,7 +76,7 @@ public final class StepFunction {
         return Optional.empty();
     }
 
-    /** The level times the length of each of its steps within {@code [fromMillis, toMillis)}. */
+    /** The integral of the level over {@code [fromMillis, toMillis)}. */
     public GpuTime integral(long fromMillis, long toMillis) {
         BigInteger sum = BigInteger.ZERO;
         long level = 0;

@@ -1,8 +1,8 @@
 package io.quartermaster.ledger;
 
 /**
- * Names a tenant. Ordered by its text; the canonical (lower-case) text of UUIDs sorts as the UUIDs
- * do in the database.
+ * The id of a tenant. Ids are ordered by their text; the canonical (lower-case) text of UUIDs sorts as the UUIDs do in
+ * the database.
  */
 public record TenantKey(String value) implements Comparable<TenantKey> {
     public TenantKey {

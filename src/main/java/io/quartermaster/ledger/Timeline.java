@@ -5,22 +5,22 @@ import java.util.List;
 import java.util.function.BiFunction;
 
 /**
- * A value over time: each entry holds from its instant to the next entry's, the last one without end; before the first
- * there is none. Neighbours always differ and no entry has length 0, so two timelines that say the same are equal entry
- * by entry, and a stretch between two entries is as long as it can be.
+ * A value over time. Each entry holds until the next entry's instant, and the last one without end; there is no value
+ * before the first entry. Adjacent entries always differ and no entry has length 0. So two timelines with the same
+ * values have equal entries, and each stretch between two entries is as long as possible.
  */
 final class Timeline<V> {
     /** The value from an instant on. */
     record Entry<V>(long fromMillis, V value) {}
 
-    /** Takes one stretch, {@code [fromMillis, toMillis)}. */
+    /** Receives the stretches of a timeline, each {@code [fromMillis, toMillis)}. */
     interface Stretches<V> {
         void stretch(long fromMillis, long toMillis, V value);
     }
 
     private final List<Entry<V>> entries = new ArrayList<>();
 
-    /** States the value from {@code atMillis} on and forgets whatever was stated for later. */
+    /** Sets the value from {@code atMillis} on and drops all later entries. */
     void set(long atMillis, V value) {
         while (!entries.isEmpty() && entries.getLast().fromMillis() >= atMillis) {
             entries.removeLast();
@@ -30,7 +30,7 @@ final class Timeline<V> {
         }
     }
 
-    /** Forgets everything before {@code atMillis}; the value that held then begins there. */
+    /** Drops all entries before {@code atMillis}; the value at that instant begins there. */
     void dropBefore(long atMillis) {
         int kept = 0;
         while (kept + 1 < entries.size() && entries.get(kept + 1).fromMillis() <= atMillis) {
@@ -42,7 +42,7 @@ final class Timeline<V> {
         }
     }
 
-    /** The stretches that begin before {@code untilMillis}, in order, the last one cut there. */
+    /** Passes on the stretches that begin before {@code untilMillis}, in order; the last one is cut there. */
     void forEachUntil(long untilMillis, Stretches<? super V> taker) {
         for (int i = 0; i < entries.size(); i++) {
             long from = entries.get(i).fromMillis();
@@ -54,7 +54,7 @@ final class Timeline<V> {
         }
     }
 
-    /** Both together, from where the later of them begins. */
+    /** Combines two timelines, beginning at the later of their beginnings. */
     static <A, B, R> Timeline<R> merge(Timeline<A> left, Timeline<B> right, BiFunction<A, B, R> both) {
         Timeline<R> merged = new Timeline<>();
         int l = 0;
@@ -79,7 +79,7 @@ final class Timeline<V> {
         return entries.isEmpty();
     }
 
-    /** The value that holds at the end of what is known. */
+    /** The last value, which holds without end. */
     V last() {
         return entries.getLast().value();
     }

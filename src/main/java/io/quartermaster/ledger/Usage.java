@@ -10,17 +10,18 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Sums segments by any set of dimensions, exactly and in any order of adding. Rows come out sorted by the dimensions in
- * the order asked for; usage that lacks a dimension (idle has no group) comes before usage that has it.
+ * Sums segments by any set of dimensions. The sums are exact and do not depend on the order of adding. Rows are sorted
+ * by the dimensions in the requested order. Usage without a dimension (idle usage has no group) comes before usage with
+ * it.
  */
 public final class Usage {
-    /** What usage can be summed by. Names that are empty for usage no allocation holds say so. */
+    /** The dimensions that usage can be summed by. */
     public enum Dimension {
         /** The hour's beginning, in epoch milliseconds. */
         HOUR,
         POOL,
         CLASS,
-        /** Of held usage only, as all that follow. */
+        /** Only held usage has this dimension and those that follow. */
         STANDING,
         PHASE,
         PREEMPTIBLE,
@@ -34,9 +35,9 @@ public final class Usage {
     }
 
     /**
-     * Sums that are never added up across their two divisions: what is held is {@code reserved + onDemand} by class and
-     * the same again, {@code within + overQuota}, by standing. What is reserved is {@code reserved + reservedIdle};
-     * {@code reservedUnmet} stands beside all of them.
+     * Sums by class and by standing, which are two divisions of the same usage and are never added to each other. The
+     * held usage is {@code reserved + onDemand} by class, and equally {@code within + overQuota} by standing. The
+     * reserved usage is {@code reserved + reservedIdle}. {@code reservedUnmet} is separate from all of them.
      */
     public record Totals(
             GpuTime reserved,
@@ -71,25 +72,28 @@ public final class Usage {
                     overQuota.plus(other.overQuota));
         }
 
-        /** What allocations held. */
+        /** The usage that allocations held. */
         public GpuTime held() {
             return reserved.plus(onDemand);
         }
     }
 
-    /** The sums of all usage with the same values in every dimension; a dimension it lacks is not in the key. */
+    /**
+     * The sums of all usage with the same values in every dimension; the key omits dimensions that the usage does not
+     * have.
+     */
     public record Row(SortedMap<Dimension, String> key, Totals totals) {}
 
     private final List<Dimension> dimensions;
     private final long hourMillis;
     private final TreeMap<SortedMap<Dimension, String>, Totals> rows;
 
-    /** Sums by these dimensions; by none of them, everything is one row. */
+    /** Sums by these dimensions; without any, all usage is one row. */
     public Usage(List<Dimension> dimensions) {
         this(dimensions, BookState.HOUR_MILLIS);
     }
 
-    /** Sums by hours of another length, as a book may have. */
+    /** Sums by hours of another length, for a book with such hours. */
     public Usage(List<Dimension> dimensions, long hourMillis) {
         this.dimensions = List.copyOf(dimensions);
         this.hourMillis = hourMillis;
@@ -140,7 +144,7 @@ public final class Usage {
         Comparator<SortedMap<Dimension, String>> order = (a, b) -> 0;
         for (Dimension dimension : dimensions) {
             if (dimension == Dimension.HOUR) {
-                // Numbers without leading zeros: the longer is the later.
+                // Numbers have no leading zeros, so the longer text is the later hour.
                 order = order.thenComparing(
                         key -> key.getOrDefault(dimension, "").length());
             }

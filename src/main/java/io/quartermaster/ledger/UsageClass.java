@@ -1,17 +1,20 @@
 package io.quartermaster.ledger;
 
-/** What the provider bills a stretch of usage as. Reserved and on-demand are held by an allocation, the others are not. */
+/**
+ * The class by which the provider bills usage. An allocation holds reserved and on-demand usage; the other classes have
+ * no allocation.
+ */
 public enum UsageClass {
-    /** Held, and filling what the tenant has reserved in the pool. */
+    /** Held, and within the amount that the tenant has reserved in the pool. */
     RESERVED,
-    /** Held beyond what the tenant has reserved in the pool. */
+    /** Held beyond the amount that the tenant has reserved in the pool. */
     ON_DEMAND,
-    /** Reserved by the tenant and not held by anything of it. */
+    /** Reserved by the tenant, but not held by any of its allocations. */
     RESERVED_IDLE,
-    /** Asked for as a reservation and not honoured; metered beside the others and never added to them. */
+    /** Requested as a reservation but not honoured; metered separately and never added to the other classes. */
     RESERVED_UNMET;
 
-    /** Whether an allocation holds what is of this class. */
+    /** Whether an allocation holds usage of this class. */
     public boolean isHeld() {
         return switch (this) {
             case RESERVED, ON_DEMAND -> true;

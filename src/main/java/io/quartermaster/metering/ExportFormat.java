@@ -6,7 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
-/** How exported records are written. Every line ends as its format wants it. */
+/** The formats of exported records, each with its line end. */
 enum ExportFormat {
     /** RFC 4180, in UTF-8, with a header line. */
     CSV("text/csv; charset=utf-8; header=present") {
@@ -24,7 +24,10 @@ enum ExportFormat {
         }
     },
 
-    /** One JSON object a line; amounts are text, so that no reader takes one for a binary float; counts and truths are themselves. */
+    /**
+     * One JSON object per line. Amounts are text, so that no reader parses them as binary floats; counts and booleans
+     * are JSON values.
+     */
     JSONL("application/jsonl; charset=utf-8") {
         @Override
         String header(ExportMapping mapping) {
@@ -69,8 +72,8 @@ enum ExportFormat {
     abstract String line(ExportMapping mapping, ExportRecord exported);
 
     /**
-     * One value of a CSV line. Names are chosen by tenants, and spreadsheets run what begins like a formula: such a value gets an
-     * apostrophe in front, which they take as "this is text" (OWASP, "CSV Injection").
+     * One value of a CSV line. Tenants choose names, and spreadsheets run a value that begins like a formula. Such a
+     * value gets an apostrophe in front, which marks it as text (OWASP, "CSV Injection").
      */
     static String cell(String text) {
         boolean formula = !text.isEmpty() && "=+-@\t\r\n".indexOf(text.charAt(0)) >= 0;

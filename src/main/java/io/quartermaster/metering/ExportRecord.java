@@ -13,7 +13,7 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * One segment on its way out.
+ * One segment of an export.
  *
  * @param link its place in the tenant's chain; empty while it is provisional
  */
@@ -22,7 +22,7 @@ record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
     private static final DateTimeFormatter UTC_MILLIS =
             DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
 
-    /** What can be exported of a record; the words of the mapping file. */
+    /** The fields of a record that can be exported; the words of the mapping file. */
     enum Field {
         ID,
         NUMBER,
@@ -49,7 +49,7 @@ record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
         GPU_HOURS,
         GPU_MILLI_MILLIS;
 
-        /** What its text is. Amounts of GPUs stay text, as everywhere in the API. */
+        /** The form of the field's text. Amounts of GPUs stay text, as everywhere in the API. */
         Form form() {
             return switch (this) {
                 case NUMBER, DURATION_MILLIS -> Form.WHOLE_NUMBER;
@@ -61,7 +61,7 @@ record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
         }
     }
 
-    /** What a field's text is where a format tells them apart. */
+    /** The form of a field's text, where a format distinguishes forms. */
     enum Form {
         TEXT,
         WHOLE_NUMBER,

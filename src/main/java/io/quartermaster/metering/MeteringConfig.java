@@ -6,7 +6,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.Optional;
 
-/** How usage is closed and served. */
+/** Settings for closing hours and serving usage. */
 @ConfigMapping(prefix = "quartermaster.metering")
 public interface MeteringConfig {
 
@@ -14,46 +14,55 @@ public interface MeteringConfig {
     @WithDefault("true")
     boolean closing();
 
-    /** How often is looked for hours that can close. */
+    /** Interval between searches for hours that can close. */
     @WithDefault("10s")
     Duration closingInterval();
 
-    /** Bound on each statement of closing and of audits. */
+    /** Time limit on each statement of closing and of audits. */
     @WithDefault("30s")
     Duration statementTimeout();
 
-    /** Usage events after a tenant's last closed hour that one answer may be counted from; when there are more, closing is far behind. */
+    /**
+     * The most usage events after a tenant's last closed hour that one answer may count. More than that means that
+     * closing is far behind.
+     */
     @WithDefault("1000000")
     int openEventsLimit();
 
-    /** Rows of one usage answer. */
+    /** The most rows of one usage answer. */
     @WithDefault("10000")
     int usageRowsLimit();
 
-    /** Closed hours of one tenant that one audit may look at. */
+    /** The most closed hours of one tenant that one audit may read. */
     @WithDefault("9000")
     int auditHoursLimit();
 
-    /** How long what an audit found can be read; the last one stays. */
+    /** How long the result of an audit can be read; the last result stays. */
     @WithDefault("365d")
     Duration auditsKept();
 
-    /** The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml}, as built in. */
+    /**
+     * The mapping of the export: names and order of its columns. Default: {@code billing/usage-export.yaml}, as built
+     * in.
+     */
     Optional<Path> exportMapping();
 
-    /** Usage exports that a replica sends at a time. More are answered 503. */
+    /** The most usage exports that a replica sends at the same time. It answers further ones with 503. */
     @WithDefault("16")
     int exports();
 
-    /** The same for one tenant, and for all operators together. More are answered 429. */
+    /**
+     * The most usage exports at the same time for one tenant, and for all operators together. The service answers
+     * further ones with 429.
+     */
     @WithDefault("2")
     int exportsPerTenant();
 
-    /** How long the reader of a usage export may take for 64 KiB; a slower one is broken off. */
+    /** The longest that the reader of a usage export may take for 64 KiB; the service breaks a slower export off. */
     @WithDefault("30s")
     Duration exportPatience();
 
-    /** How long a usage export may take in all; one that takes longer is broken off. */
+    /** The longest duration of a usage export; the service breaks a longer one off. */
     @WithDefault("15m")
     Duration exportTimeLimit();
 }

@@ -13,18 +13,18 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Asks PostgreSQL inside somebody's transaction, so that a tenant's usage is read by one piece of SQL whether the request role reads it,
- * an operator's report or the closing of an hour.
+ * Queries PostgreSQL inside the caller's transaction. The same SQL thus reads a tenant's usage for the request role, an
+ * operator's report and the closing of an hour.
  *
- * <p>Statements have parameters {@code $1, $2, ...}, and select two or more columns, of type {@code text} or {@code bigint} only: those
- * come out alike everywhere.
+ * <p>Statements have parameters {@code $1, $2, ...}, and select two or more columns, of type {@code text} or
+ * {@code bigint} only: the drivers return these types alike.
  */
 @FunctionalInterface
 public interface UsageQuery {
 
     Uni<List<Object[]>> rows(String sql, Object... parameters);
 
-    /** The request role, within one tenant. */
+    /** Queries in the request role, within one tenant. */
     static UsageQuery of(Mutiny.Session session) {
         return (sql, parameters) -> {
             var query = session.createNativeQuery(sql.replace('$', '?'), Object[].class);
@@ -35,7 +35,7 @@ public interface UsageQuery {
         };
     }
 
-    /** The system role. */
+    /** Queries in the system role. */
     static UsageQuery of(SqlConnection connection) {
         return (sql, parameters) -> connection
                 .preparedQuery(sql)
@@ -43,7 +43,7 @@ public interface UsageQuery {
                 .map(UsageQuery::values);
     }
 
-    /** The system role in a background loop; the answer is there when the call returns. */
+    /** Queries in the system role in a background loop; the call blocks until the answer is there. */
     static UsageQuery of(SystemTransaction transaction) {
         return (sql, parameters) -> Uni.createFrom().item(values(transaction.run(sql, parameters)));
     }

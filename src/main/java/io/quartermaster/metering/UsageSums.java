@@ -15,8 +15,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Usage of two sources under the same keys: what the database summed over closed hours, and the segments of the open book. Rows come out
- * sorted by the dimensions in the order asked for, those that lack one first.
+ * Sums usage of two sources under the same keys: the database's sums over closed hours, and the segments of the open
+ * book. Rows are sorted by the dimensions in the order of the request; rows without a dimension come first.
  */
 final class UsageSums {
 
@@ -33,7 +33,7 @@ final class UsageSums {
         this.rows = new TreeMap<>(order);
     }
 
-    /** Open segments, as far as they lie in the window. */
+    /** Adds open segments, as far as they lie in the window. */
     void add(List<Segment> segments, UsageWindow usageWindow) {
         Usage usage = new Usage(dimensions);
         for (Segment segment : segments) {
@@ -53,7 +53,7 @@ final class UsageSums {
         usage.rows().forEach(row -> add(row.key(), row.totals()));
     }
 
-    /** A sum over closed segments of one class and standing. */
+    /** Adds a sum over closed segments of one class and standing. */
     void add(SortedMap<Dimension, String> key, UsageClass usageClass, Optional<Standing> standing, BigInteger sum) {
         GpuTime amount = new GpuTime(sum);
         add(
@@ -86,7 +86,7 @@ final class UsageSums {
         return rows.size();
     }
 
-    /** What the database stores as a word is in a key the name of the constant, as {@link Usage} has it. */
+    /** The key of a stored word: the name of its constant, as {@link Usage} has it. */
     static String keyText(Dimension dimension, String stored) {
         return switch (dimension) {
             case CLASS -> EnumNames.stored(UsageClass.class, stored).name();
@@ -97,7 +97,7 @@ final class UsageSums {
         };
     }
 
-    /** The column, or the expression, of a closed segment. */
+    /** The column, or the expression, that gives the dimension of a closed segment. */
     static String column(Dimension dimension) {
         return switch (dimension) {
             case HOUR -> "cast(hour_ms - 3600000 as text)";

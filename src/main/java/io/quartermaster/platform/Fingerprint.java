@@ -5,7 +5,10 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** SHA-256 of texts, for comparing requests and tokens. The parts are length-prefixed, so no two lists of parts look alike. */
+/**
+ * SHA-256 of texts, for comparing requests and tokens. The parts are length-prefixed, so two different lists of parts
+ * never give the same input.
+ */
 public final class Fingerprint {
 
     private Fingerprint() {}

@@ -5,13 +5,13 @@ import java.util.UUID;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * UUIDs of version 7 (RFC 9562, section 5.7, method 3): 48 bits of milliseconds, 12 bits that go on counting within one millisecond,
- * 62 random bits. Ids of one process sort in the order in which they were made.
+ * UUIDs of version 7 (RFC 9562, section 5.7, method 3): 48 bits of milliseconds, 12 bits of a counter within one
+ * millisecond, 62 random bits. Ids of one process sort in the order in which they were made.
  */
 public final class Ids {
 
     private static final SecureRandom RANDOM = new SecureRandom();
-    /** Milliseconds shifted left by 12, plus the counter; never goes back, even when the clock does. */
+    /** Milliseconds shifted left by 12, plus the counter. It never decreases, even when the clock goes back. */
     private static final AtomicLong LAST = new AtomicLong();
 
     private Ids() {}

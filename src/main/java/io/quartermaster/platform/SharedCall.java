@@ -5,13 +5,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * One call whose answer several listeners get. The first listener starts it; a listener that gives up leaves it alone.
+ * One call whose answer several listeners get. The first listener starts it; a listener that cancels does not cancel
+ * the call.
  *
- * <p>It stands in for {@code Uni.memoize()} of Mutiny 3.1, which registers a listener before it announces the subscription: an answer that
- * comes between the two reaches a {@code chain} as if it were the result of the chain's own next step, and ends in a
+ * <p>It replaces {@code Uni.memoize()} of Mutiny 3.1, which registers a listener before it announces the subscription.
+ * A {@code chain} takes an answer that arrives between the two for the result of its own next step, and throws a
  * {@link ClassCastException}.
  *
- * <p>Safe for use by several threads. Listeners hear the answer on the thread that brings it, or on their own if it is there already.
+ * <p>Safe for use by several threads. Listeners receive the answer on the thread that completes the call, or on their
+ * own thread if the call has completed already.
  */
 public final class SharedCall<T> {
 
@@ -19,7 +21,7 @@ public final class SharedCall<T> {
     private final CompletableFuture<T> answer = new CompletableFuture<>();
     private final AtomicBoolean started = new AtomicBoolean();
 
-    /** @param call what the first listener starts, once */
+    /** @param call the call, which the first listener starts once */
     public SharedCall(Uni<T> call) {
         this.call = call;
     }

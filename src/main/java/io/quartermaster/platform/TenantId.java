@@ -6,11 +6,14 @@ import java.util.regex.Pattern;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
-/** The name of a tenant: also its realm, the first step of its quota paths and the hash tag of its Redis keys. Never reused. */
+/**
+ * The id of a tenant. It is also the name of its realm, the first step of its quota paths and the hash tag of its Redis
+ * keys. Ids are never reused.
+ */
 @Schema(type = SchemaType.STRING, pattern = "^[a-z][a-z0-9-]{1,38}[a-z0-9]$", description = "id of a tenant")
 public record TenantId(String value) implements Comparable<TenantId> {
 
-    /** What is told to those who wrote something else. */
+    /** The description of a valid id, for the field {@code accepted} of a problem. */
     public static final String ACCEPTED =
             "3 to 40 characters: a lower-case letter first, then lower-case letters, digits and hyphens, no hyphen last";
 

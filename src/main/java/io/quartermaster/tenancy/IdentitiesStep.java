@@ -8,7 +8,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.stream.Stream;
 
-/** The groups the tenant begins with, and a demo plan's users. */
+/** Creates the initial groups of the tenant, and the users of a demo plan. */
 @ApplicationScoped
 public class IdentitiesStep implements ProvisioningStep {
 
@@ -60,7 +60,7 @@ public class IdentitiesStep implements ProvisioningStep {
         }
     }
 
-    /** Groups and users go with the realm. */
+    /** Does nothing: groups and users disappear with the realm. */
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
         return Uni.createFrom().voidItem();

@@ -15,7 +15,7 @@ import jakarta.ws.rs.core.MediaType;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** Long work, and how far it has come. */
+/** Long-running work and its progress. */
 @Path("/v1")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Operations")

@@ -6,8 +6,8 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Readiness;
 
 /**
- * Says whether the operator's realm was seen: {@code made}, or {@code waiting} and for what. The service is ready all the same; until then it
- * has nobody to serve.
+ * Reports whether the operator's realm was confirmed: {@code made}, or {@code waiting} with the reason. The service is
+ * ready in both cases; while it waits, it only refuses the operator's tokens.
  */
 @Readiness
 @ApplicationScoped

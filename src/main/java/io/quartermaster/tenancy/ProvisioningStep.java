@@ -3,11 +3,11 @@ package io.quartermaster.tenancy;
 import io.smallrye.mutiny.Uni;
 
 /**
- * One step on the way to a usable tenant. Beans of this type are found by themselves; packages above bring theirs, such as the namespaces
- * of a Kubernetes cluster.
+ * One step of the creation of a tenant. All beans of this type are used; higher packages add theirs, such as the
+ * namespaces of a Kubernetes cluster.
  *
- * <p>A step may run again after it was done, or half done, by this process or another: it makes sure that something is so. Where it fails, it
- * fails with a message that an operator can act on; it is then tried again, after a while.
+ * <p>A step must be idempotent: it may run again after this or another process completed it, in full or in part. It
+ * fails with a message that an operator can act on, and is retried after a pause.
  */
 public interface ProvisioningStep {
 
@@ -19,6 +19,9 @@ public interface ProvisioningStep {
 
     Uni<Void> apply(TenantSpec tenant);
 
-    /** Takes away what {@link #apply} made; also where nothing is left of it. Steps are undone from high to low. */
+    /**
+     * Removes everything that {@link #apply} created, and succeeds if nothing of it is left. Steps are undone from high
+     * to low.
+     */
     Uni<Void> undo(TenantSpec tenant);
 }

@@ -5,7 +5,7 @@ import io.quartermaster.access.keycloak.KeycloakClient;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 
-/** The tenant's realm, with the roles and clients of its template. */
+/** Creates the tenant's realm, with the roles and clients of its template. */
 @ApplicationScoped
 public class RealmStep implements ProvisioningStep {
 

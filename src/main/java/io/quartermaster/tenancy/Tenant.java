@@ -5,7 +5,7 @@ import io.quartermaster.platform.TenantId;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Instant;
 
-/** A customer, as its row says. {@code issuer} is what its tokens say they are from, to the letter. */
+/** A customer, as its row describes it. {@code issuer} is the exact issuer of its tokens. */
 public record Tenant(
         TenantId id,
         String displayName,

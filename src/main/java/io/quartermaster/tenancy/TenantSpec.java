@@ -6,10 +6,16 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.platform.TenantId;
 import java.util.List;
 
-/** A tenant as it was asked for. Kept with its operation, so that the same request can be told from another one of the same id. */
+/**
+ * The request for a tenant. It is stored with its operation, so that a repeated request can be distinguished from a
+ * different one with the same id.
+ */
 public record TenantSpec(TenantId id, String displayName, String plan, List<GroupPath> groups) {
 
-    /** As it is stored: also with groups that requests may not name any more, so that such a tenant can still be offboarded. */
+    /**
+     * Reads a stored spec, also one with groups that requests may no longer name, so that its tenant can still be
+     * offboarded.
+     */
     @JsonCreator
     static TenantSpec stored(
             @JsonProperty("id") TenantId id,

@@ -1,11 +1,11 @@
 package io.quartermaster.tenancy;
 
-/** An active tenant's tokens count, and those of a suspended one for reading. */
+/** The state of a tenant. An active tenant's tokens are valid, and those of a suspended one are valid for reading. */
 public enum TenantState {
     PROVISIONING,
     ACTIVE,
     SUSPENDED,
-    /** It could not be provisioned; asking for it again tries again. */
+    /** Provisioning failed; a repeated request restarts it. */
     FAILED,
     OFFBOARDING,
     DELETED

@@ -5,7 +5,10 @@ import io.quartermaster.platform.db.RetentionSource;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
 
-/** How long the environment of a finished workload is kept: people put secrets there, and nothing reads it any more. */
+/**
+ * Empties the environments of finished workloads after a time: users put secrets there, and the service no longer needs
+ * them.
+ */
 @ApplicationScoped
 class EnvironmentRetention implements RetentionSource {
 

@@ -9,19 +9,20 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * Says more of a wait than is stored: who is in the way, what would be enough, when it will start. Brought by the package above that can
- * foretell. (An interface although there is one implementation, because imports go down only.)
+ * The source of outlooks: the workloads in the way, the changes that would be enough, and the forecast start. The
+ * package above implements it. (It is an interface although there is one implementation, because imports only go down.)
  */
 public interface OutlookSource {
 
     /**
-     * What is foretold of a workload.
+     * The forecast of a workload.
      *
-     * @param asOf of which moment all of it is true
-     * @param standing where it stands then, after what the leader decides at that moment
+     * @param asOf the moment of all the other values
+     * @param standing the workload's standing after the leader's decisions at that moment
      * @param reasons why it waits, per pool; empty unless it waits
-     * @param outlook empty when it does not wait for room or a right by now
-     * @param startsAt when it starts, if what runs before ends when it must and nothing else comes; empty when that is not known
+     * @param outlook empty unless it waits for room or a right
+     * @param startsAt the start, if running workloads end at their maximum run time and no others arrive; empty if
+     *     unknown
      */
     record Prospect(
             Instant asOf,
@@ -35,18 +36,21 @@ public interface OutlookSource {
         }
     }
 
-    /** Where a workload stands. */
+    /** The standing of a workload. */
     enum Standing {
-        /** For the reasons given. */
+        /** It waits for the given reasons. */
         WAITS,
         /** The leader's next plan starts it. */
         STARTS,
-        /** The leader does not plan with it, for a reason that it stored. */
+        /** The leader does not consider it, for a reason that it stored. */
         KEPT_BACK,
-        /** It waits no more, or was not there yet. */
+        /** It no longer waits, or did not exist yet. */
         UNKNOWN
     }
 
-    /** Empty when it cannot be worked out soon; never fails. The workload's tenant may see all that is in the answer. */
+    /**
+     * Computes the prospect of a workload. Empty if that would take too long; never fails. The workload's tenant may
+     * see the complete result.
+     */
     Uni<Optional<Prospect>> of(UUID workload);
 }

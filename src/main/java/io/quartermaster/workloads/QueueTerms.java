@@ -6,13 +6,13 @@ import io.quartermaster.governance.rules.GpuRange;
 import java.util.UUID;
 
 /**
- * What a submission needs to know of its queue.
+ * The terms of a queue for submissions.
  *
- * @param versions of what was read, which the insert compares again
+ * @param versions the versions that were read, which the insert compares again
  * @param rights of its policy
  * @param gpus of one worker of the profile
- * @param maxWaiting most that may wait in it
- * @param draining whether it takes no more work
+ * @param maxWaiting the most workloads that may wait in it
+ * @param draining whether it takes no new workloads
  */
 record QueueTerms(
         UUID id,
@@ -28,7 +28,7 @@ record QueueTerms(
         QueueAccessRules rules) {
 
     /**
-     * The versions that all of the above was read at.
+     * The versions at which the terms were read.
      *
      * @param rules counts the changes of the queue's access rules
      */

@@ -94,7 +94,7 @@ class AuditIT {
         return database.run(PATIENCE, tx -> AuditChain.verify(tx, tenant));
     }
 
-    /** As the owner, whom no right stops. */
+    /** Runs a statement as the owner, which no access right restricts. */
     private static void asOwner(String sql) {
         var config = ConfigProvider.getConfig();
         try (Connection connection = DriverManager.getConnection(

@@ -25,7 +25,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** What work meets on a node, and what the service hears of it. */
+/** The environment of work on a node, and the agent's reports about it. */
 class AgentIT extends RealAgent {
     @Test
     void reportsTheExitCodeOfWorkThatFails() throws Exception {
@@ -252,7 +252,7 @@ class AgentIT extends RealAgent {
                 .noneMatch(line -> line.startsWith("0 "));
     }
 
-    /** A library that writes down each process that loads it: its user and its program. */
+    /** A library that logs the user and the program of each process that loads it. */
     private Path preloaded() throws Exception {
         assumeTrue(Commands.find("gcc").isPresent(), "SKIPPED: without gcc there is no library to preload");
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString("rwxr-xr-x"));

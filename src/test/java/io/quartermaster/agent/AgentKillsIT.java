@@ -14,7 +14,7 @@ import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
 
-/** The agent is killed again and again while it works, at moments that a seed decides. */
+/** The agent is killed repeatedly while it works, at moments that a seed decides. */
 class AgentKillsIT extends RealAgent {
     private static final int KILLS = 5;
     private static final int ATTEMPTS_PER_LIFE = 4;
@@ -55,7 +55,7 @@ class AgentKillsIT extends RealAgent {
             Path starts = folder.resolve(order.attemptId().toString());
             int started = Files.exists(starts) ? Files.readAllLines(starts).size() : 0;
             if (end.outcome() == Outcome.LOST) {
-                // Killed between the record and the start: as good as never begun, and known to be.
+                // Killed between the record and the start: the attempt never began, and the agent knows it.
                 assertThat(started).as("seed %d, %s", seed, end).isZero();
                 assertThat(end.startedAtEpochMillis()).as("seed %d", seed).isNull();
             } else {

@@ -15,7 +15,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
-/** Work ends when it must, and is given the time to save its state. */
+/** Work ends when it must, and has time to save its state before. */
 class AgentStopIT extends RealAgent {
     @Test
     void workEndsWithTheLeaseAlthoughTheAgentIsDead() throws Exception {

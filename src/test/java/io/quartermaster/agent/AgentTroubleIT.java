@@ -16,10 +16,13 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** One attempt that cannot be looked at costs neither the node nor the others' work. */
+/** One unreadable attempt affects neither the node nor the work of other attempts. */
 class AgentTroubleIT extends RealAgent {
 
-    /** As after a loss of power: the machine's file system kept the names of files that were not forced to disk, and not their content. */
+    /**
+     * As after a loss of power: the file system kept the names of files that were not forced to disk, but not their
+     * content.
+     */
     @Test
     void anAttemptWhoseFilesLostTheirContentIsLostAndTheNextOnesStart() throws Exception {
         FakeService service = service(LONG_LEASE);
@@ -60,7 +63,7 @@ class AgentTroubleIT extends RealAgent {
         assertThat(end.startedAtEpochMillis()).isNull();
     }
 
-    /** A disk that loses what was forced to it: nobody knows any more how the attempt ended, only that it did. */
+    /** A disk that loses forced data: it is known that the attempt ended, but its outcome is lost. */
     @Test
     void anAttemptWhoseEndCannotBeReadIsLost() throws Exception {
         FakeService service = service(LONG_LEASE);

@@ -26,7 +26,7 @@ import java.util.UUID;
 import java.util.concurrent.Executors;
 import org.jspecify.annotations.Nullable;
 
-/** The service's side of the protocol, with a token endpoint, in memory; it remembers everything that it was told. */
+/** The service's side of the protocol, with a token endpoint, in memory; it stores everything that it receives. */
 final class FakeService implements AutoCloseable {
     static final String SECRET = "s3cret & more";
 
@@ -176,21 +176,21 @@ final class FakeService implements AutoCloseable {
         changed();
     }
 
-    /** The attempt's end was taken in: no longer listed, and to be forgotten. */
+    /** Has processed the attempt's end: it no longer lists the attempt, and lets the agent forget it. */
     synchronized void takenIn(UUID attemptId) {
         orders.remove(attemptId);
         forget.add(attemptId);
         changed();
     }
 
-    /** It is not ordered any more, and stays paused. */
+    /** No longer orders the attempt, which stays paused. */
     synchronized void keepPaused(UUID attemptId) {
         orders.remove(attemptId);
         paused.add(attemptId);
         changed();
     }
 
-    /** The order's attempt takes over the paused one. */
+    /** Orders the attempt, which takes over the paused one. */
     synchronized void resume(AttemptOrder order) {
         paused.remove(order.resumes());
         order(order);
@@ -206,7 +206,7 @@ final class FakeService implements AutoCloseable {
         changed();
     }
 
-    /** As a replica would answer that has seen nothing yet. */
+    /** Answers as a replica that has received no request yet. */
     synchronized void fallBack() {
         revision = 0;
         orders.clear();
@@ -224,19 +224,19 @@ final class FakeService implements AutoCloseable {
         changed();
     }
 
-    /** Keycloak gives no tokens, and those it gave have ended. */
+    /** Lets Keycloak refuse new tokens, and its earlier tokens expire. */
     synchronized void endIdentity() {
         identityAway = true;
         validToken = "none of those given";
         changed();
     }
 
-    /** As a service that is older than sessions. */
+    /** Behaves as a service that is older than sessions. */
     synchronized void giveNoSessions() {
         givesSessions = false;
     }
 
-    /** The next calls are answered 503 with this code. */
+    /** Answers the next calls 503 with this code. */
     synchronized void refuse(int calls, String code) {
         problemsLeft = calls;
         problem = code;

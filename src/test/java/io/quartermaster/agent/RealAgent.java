@@ -28,7 +28,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A real agent with real processes; only the service is played. After each test nothing of it is left running. */
+/** A real agent with real processes and a fake service. After each test, none of its processes is left. */
 abstract class RealAgent {
     static final Duration PATIENCE = Duration.ofSeconds(60);
     static final long LONG_LEASE = 60_000;
@@ -105,7 +105,7 @@ abstract class RealAgent {
                 line -> {});
     }
 
-    /** An agent in a process of its own, which can be killed. */
+    /** Starts an agent in its own process, which can be killed. */
     Process fork(FakeService service) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
                         java(),
@@ -163,7 +163,7 @@ abstract class RealAgent {
         return Long.parseLong(Files.readAllLines(file).getFirst());
     }
 
-    /** Not so for a zombie: it waits to be collected by its parent, and does nothing more. */
+    /** Whether the process runs; false for a zombie, which only waits for its parent. */
     static boolean runs(long pid) throws IOException {
         Path stat = Path.of("/proc", Long.toString(pid), "stat");
         try {

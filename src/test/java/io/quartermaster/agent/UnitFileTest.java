@@ -12,7 +12,7 @@ import java.util.Map;
 import org.junit.jupiter.api.Test;
 import picocli.CommandLine;
 
-/** {@code deploy/quartermaster-agent.service} says what the agent's promises rest on. */
+/** {@code deploy/quartermaster-agent.service} has the settings on which the agent's guarantees depend. */
 class UnitFileTest {
     private static final Path FILE = Path.of("deploy/quartermaster-agent.service");
 

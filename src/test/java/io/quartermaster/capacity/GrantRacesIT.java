@@ -27,7 +27,7 @@ import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Allotments that are granted while their tenant leaves or their pool is retired. */
+/** Grants of allotments that race with the offboarding of their tenant or the retirement of their pool. */
 @QuarkusTest
 class GrantRacesIT extends OperatorsWork {
 
@@ -136,7 +136,7 @@ class GrantRacesIT extends OperatorsWork {
         retired.then().statusCode(409).body("code", equalTo("in-use"));
     }
 
-    /** As versions left them that did not look twice. */
+    /** An allotment as older versions could leave it, which did not check again under the lock. */
     @Test
     void anAllotmentInARetiredPoolIsTakenBack() {
         for (String name : List.of("grants-gone-1", "grants-gone-2")) {
@@ -157,7 +157,7 @@ class GrantRacesIT extends OperatorsWork {
         assertThat(left).isZero();
     }
 
-    /** Has a request wait for the locks of a transaction, and does something else before that transaction ends. */
+    /** Makes a request wait for the locks of a transaction, and runs an action before that transaction ends. */
     private Response whileWaiting(Consumer<SystemTransaction> locks, Supplier<Response> request, Runnable meanwhile) {
         CompletableFuture<Response> answer = database.run(PATIENCE, tx -> {
             locks.accept(tx);

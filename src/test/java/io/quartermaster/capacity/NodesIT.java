@@ -19,7 +19,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Nodes through the public API, and which pools they may be in. */
+/** Nodes through the public API, and the pools that may contain them. */
 @QuarkusTest
 class NodesIT extends OperatorsWork {
 
@@ -192,7 +192,7 @@ class NodesIT extends OperatorsWork {
                 .token();
     }
 
-    /** Of an empty report: 400 for an agent of the node. */
+    /** The status of an empty report: 400 for an agent of the node. */
     private static int statusOfSync(String node, String token) {
         return given().header("Authorization", "Bearer " + token)
                 .contentType("application/json")

@@ -26,7 +26,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** What the receipts of small scenarios say, worked out by hand. */
+/** The receipts of small scenarios, compared with values computed by hand. */
 class ReceiptsTest {
 
     /** The receipts of all decisions, in their order. */
@@ -75,7 +75,7 @@ class ReceiptsTest {
                         OrderReceipt.Side::requestedGpuMilli,
                         OrderReceipt.Side::shareGpuMilli)
                 .containsExactly(tuple("b", 0L, 1000L, 2000L), tuple("a", 1000L, 1000L, 2000L));
-        // Fair: each gets min(R, D), and nobody wants more.
+        // The division is fair: each gets min(R, D), and no workload requests more.
         assertThat(late.before())
                 .extracting(
                         EvictionReceipt.Share::usedGpuMilli,

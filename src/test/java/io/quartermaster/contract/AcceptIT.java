@@ -10,7 +10,7 @@ import java.util.List;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
 
-/** Whatever a request accepts, a route answers in the media type that the contract has for it. */
+/** A route answers in the media type that the contract states, whatever the request accepts. */
 @QuarkusTest
 class AcceptIT {
 

@@ -21,19 +21,22 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Reports of agents with anything in any field: taken in, or refused with the field and what would do, and never a failure of the service. */
+/**
+ * Reports of agents with arbitrary values in every field. The service accepts each, or refuses it with the field and
+ * the accepted values, and never fails.
+ */
 @QuarkusTest
 class AgentInputIT {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final String STATE_FOLDER = "0199aaaa-0000-7000-8000-0000000000aa";
 
-    /** Another with each request, so that none is old news. */
+    /** A new id for each request, so that none is outdated. */
     private static final String INSTANCE = "0199aaaa-0000-7000-8000-0000000000bb";
 
     private static final String MARK = "the value";
 
-    /** As they stand in a document. */
+    /** The values as they appear in a JSON document. */
     private static final List<String> VALUES = List.of(
             "null",
             "[null]",
@@ -111,7 +114,7 @@ class AgentInputIT {
         return Calls.send(sync, world, Roles.token(Role.AGENT, world), next, false);
     }
 
-    /** Every place in a document, as the text before and after its value. */
+    /** Every position in a document, as the text before and after its value. */
     private static List<String[]> places(JsonNode document) {
         List<String[]> places = new ArrayList<>();
         places.add(new String[] {"", ""});

@@ -20,8 +20,9 @@ import org.eclipse.microprofile.config.ConfigProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares every answer that RestAssured gets from the API with the contract, in every {@code @QuarkusTest}. A test that got an answer which the
- * contract does not have fails at its end, with all of them: what the test itself asserts, and how often it asks, stays as it is.
+ * Compares every answer that RestAssured gets from the API with the contract, in every {@code @QuarkusTest}. A test
+ * that got answers which the contract does not have fails at its end and lists them all. The test's own assertions and
+ * requests stay as they are.
  */
 public final class AnswerFilter
         implements Filter, QuarkusTestBeforeClassCallback, QuarkusTestAfterEachCallback, QuarkusTestAfterAllCallback {
@@ -60,7 +61,7 @@ public final class AnswerFilter
         failOnFindings();
     }
 
-    /** Also for what was asked before the first test and after the last one. */
+    /** Checks also the requests before the first test and after the last one. */
     @Override
     public void afterAll(QuarkusTestContext context) {
         failOnFindings();
@@ -82,7 +83,7 @@ public final class AnswerFilter
                         == port(address);
     }
 
-    /** Addresses of these tests are not always URIs. */
+    /** The port of an address; addresses in these tests are not always valid URIs. */
     private static int port(String address) {
         String host = address.replaceFirst("^[a-z]+://", "").replaceFirst("[/?#].*$", "");
         int colon = host.lastIndexOf(':');

@@ -31,15 +31,16 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares answers of the service with the committed contract. An answer may have no field that the contract does not name. Schemas are
- * compiled once. Safe for use by several threads.
+ * Compares answers of the service with the committed contract. An answer may have no field that the contract does not
+ * name. Schemas are compiled once. Safe for use by several threads.
  *
- * <p>Tests also send what the contract does not have. Such a request has no operation to compare with, so it is held to less: its answer must be
- * a problem with one of the statuses in {@link #WITHOUT_OPERATION}, and 501 for a method that the service knows nowhere. There is no other exemption.
+ * <p>Tests also send requests that the contract does not have. Without an operation, the check is weaker: the answer
+ * must be a problem with one of the statuses in {@link #WITHOUT_OPERATION}, or 501 for a method that the API never
+ * uses. There is no other exemption.
  */
 public final class AnswerValidator {
 
-    /** An unreadable address, a missing token, an unknown path, a method that the path lacks, too many requests. */
+    /** A malformed address, a missing token, an unknown path, a method that the path lacks, too many requests. */
     private static final Set<Integer> WITHOUT_OPERATION = Set.of(400, 401, 404, 405, 429);
 
     private static final Set<String> METHODS = Set.of("DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT");
@@ -65,10 +66,10 @@ public final class AnswerValidator {
     }
 
     /**
-     * An answer and what it answers.
+     * An answer and its request.
      *
      * @param address as it was sent, with or without host and query
-     * @param contentType null where the answer has none
+     * @param contentType null if the answer has none
      */
     public record Answer(
             String method,
@@ -153,7 +154,10 @@ public final class AnswerValidator {
         return Committed.VALIDATOR;
     }
 
-    /** What the contract does not have of an answer, in one text with its operation, its status and the places; empty if it has all. */
+    /**
+     * The parts of an answer that the contract does not have, in one text with the operation, the status and the paths;
+     * empty if there are none.
+     */
     public List<String> findings(Answer answer) {
         String[] path = answer.path().split("/", -1);
         Optional<Route> route = routes.stream().filter(one -> one.fits(path)).findFirst();
@@ -173,7 +177,7 @@ public final class AnswerValidator {
                 : List.of(name + " answered " + answer.status() + ": " + String.join("; ", findings) + shown(answer));
     }
 
-    /** What the schema of an operation's events does not accept of the data of one. */
+    /** The parts of an event's data that the schema of the operation's events does not accept. */
     public List<String> eventFindings(String path, String data) {
         JsonNode schema = contract.document()
                 .path("paths")
@@ -239,7 +243,7 @@ public final class AnswerValidator {
         return findings.isEmpty() || !schema.has("oneOf") ? findings : againstNearest(schema.get("oneOf"), value);
     }
 
-    /** What the alternative that fits best does not accept: what none of them accepts says little. */
+    /** The findings against the best matching alternative: those against all of them say little. */
     private List<String> againstNearest(JsonNode alternatives, JsonNode value) {
         List<String> nearest = StreamSupport.stream(alternatives.spliterator(), false)
                 .map(alternative -> findings(alternative, value))

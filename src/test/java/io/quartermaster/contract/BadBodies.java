@@ -10,19 +10,19 @@ import java.util.stream.StreamSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Spoils a good body in every way that its schema suggests, one at a time: at every depth, fields that are not there, of another type,
- * too long, out of range, missing.
+ * Corrupts a valid body in every way that its schema suggests, one at a time. At every depth, fields become unknown, of
+ * another type, too long, out of range or missing.
  */
 final class BadBodies {
 
     /**
-     * @param what is wrong, in words
-     * @param field that must be named in the answer
-     * @param bounded whether what would be accepted can be listed or is a range, so that the answer must say it
+     * @param what the error, in words
+     * @param field the field that the answer must name
+     * @param bounded whether the accepted values are a list or a range, so that the answer must state them
      */
     record Bad(String what, String text, String field, boolean bounded) {}
 
-    /** Some of it only the database finds, which cannot say in which field. */
+    /** Only the database finds some of these errors, and it cannot name the field. */
     static final String NUL = "a text with a NUL";
 
     private static final int TOO_LONG = 100_000;
@@ -47,7 +47,7 @@ final class BadBodies {
         return bodies.found;
     }
 
-    /** What is no such document at all. */
+    /** Bodies that are not a document of the expected kind at all. */
     static List<Bad> noneOf(Contract contract, Contract.Call call, JsonNode good) {
         BadBodies bodies = new BadBodies(contract, (ObjectNode) good);
         bodies.noBodies(call);
@@ -65,7 +65,7 @@ final class BadBodies {
         found.add(new Bad("a text", "\"x\"", "body", false));
     }
 
-    /** @param at a JSON pointer to an object of the good body */
+    /** @param at a JSON pointer to an object of the valid body */
     private void inObject(String at, JsonNode declared) {
         JsonNode schema = contract.resolved(declared);
         spoil(at + "/surprise", "a field there is not", NODES.numberNode(1), true);
@@ -149,7 +149,7 @@ final class BadBodies {
         }
     }
 
-    /** @param value what to put there; null: nothing */
+    /** @param value the new value; null: the field is removed */
     private void spoil(String at, String what, @Nullable JsonNode value, boolean bounded) {
         int cut = at.lastIndexOf('/');
         ObjectNode bad = good.deepCopy();

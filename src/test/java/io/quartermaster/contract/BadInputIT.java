@@ -24,7 +24,7 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever is wrong with an input, its sender is told which field and what would do, and nothing is written. */
+/** The answer to an invalid input names the field and the accepted values, and the service writes nothing. */
 @QuarkusTest
 class BadInputIT {
 
@@ -67,7 +67,10 @@ class BadInputIT {
         softly.assertAll();
     }
 
-    /** Agents are older or newer than the service, so what it does not know in a report it passes over; a report it must be. */
+    /**
+     * Agents may be older or newer than the service, so it ignores unknown fields of a report. A body that is not a
+     * report is refused.
+     */
     @Test
     void reportOfAnAgentThatIsNoneIsRefused() {
         SoftAssertions softly = new SoftAssertions();
@@ -133,7 +136,7 @@ class BadInputIT {
         softly.assertAll();
     }
 
-    /** Its first part is right, so that only the second can be what is refused. */
+    /** The first part of the token is valid, so that only the second can cause the refusal. */
     @Test
     void pageTokenWithAnotherKeyIsNoFailureOfTheService() {
         SoftAssertions softly = new SoftAssertions();
@@ -267,7 +270,7 @@ class BadInputIT {
         softly.assertAll();
     }
 
-    /** By a socket, since clients refuse to send it. */
+    /** Sent by a socket, since clients refuse to send such a request. */
     @Test
     void addressWhosePercentEscapesCannotBeReadIsRefusedByName() throws IOException {
         for (String field : List.of("pageSize", "path")) {
@@ -311,7 +314,7 @@ class BadInputIT {
         return request.request(call.method(), world.fill(call.path()));
     }
 
-    /** A real one: the demo's tenants have two groups. */
+    /** A real token: the demo's tenants have two groups. */
     private static String pageTokenOfAnotherTenant() {
         String token = request(adminToken(other.tenant()))
                 .queryParam("pageSize", 1)

@@ -12,7 +12,7 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
-/** A body that would be accepted, for every operation that takes one. Ids of a {@link World} stand in braces. */
+/** A valid body for every operation that takes one. Ids of a {@link World} stand in braces. */
 final class Bodies {
 
     private static final String RESOURCE = "/contract/examples.yaml";
@@ -21,7 +21,7 @@ final class Bodies {
 
     private Bodies() {}
 
-    /** Fails when there is none: whoever adds a route says what it takes. */
+    /** The body of an operation. Fails when there is none, so that each new route comes with its body. */
     static JsonNode of(Contract.Call call, World world) {
         Object body = BY_OPERATION.get(call.id());
         assertThat(body)
@@ -34,7 +34,7 @@ final class Bodies {
         }
     }
 
-    /** The same as text; empty for an operation without a body. */
+    /** The body as text; empty for an operation without one. */
     static String text(Contract.Call call, World world) {
         return call.takesBody() ? of(call, world).toString() : "";
     }

@@ -14,23 +14,23 @@ final class Calls {
 
     private Calls() {}
 
-    /** With the body the fixtures have for it. */
+    /** Sends an operation with its body of the fixtures. */
     static Response send(Contract.Call call, World world, @Nullable String token) {
         return send(call, world, token, Bodies.text(call, world), false);
     }
 
-    /** As {@code ?dryRun=true} where the operation has it: all checks, no change. */
+    /** Sends with {@code ?dryRun=true} if the operation has it: all checks, no change. */
     static Response dryRun(Contract.Call call, World world, @Nullable String token) {
         return send(call, world, token, Bodies.text(call, world), true);
     }
 
-    /** As a dry run that is based on what is there now. */
+    /** Sends a dry run that is based on the current version. */
     static Response dryRunOfNow(Contract.Call call, World world, String token) {
         Response now = given().auth().oauth2(token).get(world.fill(call.path()));
         return dryRunOf(call, world, token, Optional.of(Objects.requireNonNullElse(now.header("ETag"), "\"0\"")));
     }
 
-    /** As a dry run that is based on a version, or states none. */
+    /** Sends a dry run that is based on the given version, or states none. */
     static Response dryRunOf(Contract.Call call, World world, String token, Optional<String> version) {
         return send(call, world, token, Bodies.text(call, world), true, version);
     }
@@ -60,7 +60,7 @@ final class Calls {
             version.ifPresent(etag -> request.header("If-Match", etag));
         }
         if (call.streams()) {
-            // A stream that begins does not end soon; with this it is refused once the caller is let in.
+            // A stream does not end soon once it begins; this value makes the service refuse it after the gate.
             request.header("Last-Event-ID", "no-id");
         }
         return request.request(call.method(), world.fill(call.path()));

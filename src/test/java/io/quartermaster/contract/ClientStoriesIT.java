@@ -29,8 +29,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Generated clients play one whole story each, as members of two tenants, against the service and a node with a real agent: submit, watch, explain,
- * cancel, usage. Where Python or Node is missing, a story is skipped and says so.
+ * Generated clients run one whole story each, as members of two tenants, against the service and a node with a real
+ * agent: submit, watch, explain, cancel, usage. Without Python or Node, a story is skipped with a message.
  */
 @QuarkusTest
 class ClientStoriesIT {
@@ -127,7 +127,7 @@ class ClientStoriesIT {
         requireStory(TYPESCRIPT, story);
     }
 
-    /** What the story says of itself, and what the service says of it. */
+    /** Checks the output of the story, and the service's record of it. */
     private static void requireStory(String tenant, GeneratedClients.Ended story) {
         assertThat(story.exitCode()).as(story.output()).isZero();
         assertThat(story.output()).contains(STEPS);
@@ -210,7 +210,7 @@ class ClientStoriesIT {
         return Assumptions.abort(text);
     }
 
-    /** In a process of its own, as on a node. */
+    /** Starts an agent in its own process, as on a node. */
     private static Process agent(JsonPath credential) throws IOException {
         Files.createDirectories(AGENT);
         ProcessBuilder builder = new ProcessBuilder(

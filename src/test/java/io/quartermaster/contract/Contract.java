@@ -25,7 +25,7 @@ import java.util.TreeSet;
 import java.util.stream.Stream;
 import java.util.stream.StreamSupport;
 
-/** The contract, as the running service serves it or as it is committed. */
+/** The contract that the running service serves, or the committed one. */
 record Contract(JsonNode document, List<Call> calls) {
 
     static final Path COMMITTED = Path.of("openapi", "openapi.yaml");
@@ -38,8 +38,8 @@ record Contract(JsonNode document, List<Call> calls) {
     /**
      * One operation.
      *
-     * @param permission what it needs; empty when the contract does not say
-     * @param roles that grant it
+     * @param permission the permission that it needs; empty if the contract states none
+     * @param roles the roles that grant the permission
      */
     record Call(
             String method,
@@ -98,7 +98,7 @@ record Contract(JsonNode document, List<Call> calls) {
             return takes("pageToken");
         }
 
-        /** Agents' reports and reads have none. */
+        /** Whether the operation has a dry run; reads and agents' reports have none. */
         boolean hasDryRun() {
             return takes("dryRun");
         }
@@ -109,7 +109,7 @@ record Contract(JsonNode document, List<Call> calls) {
         }
     }
 
-    /** @param type as JSON schema names it */
+    /** @param type the name of the type in JSON schema */
     record Parameter(String name, String in, String type, boolean required) {}
 
     Contract {
@@ -130,7 +130,7 @@ record Contract(JsonNode document, List<Call> calls) {
         }
     }
 
-    /** As it is committed, for tests that need no service. */
+    /** The committed contract, for tests that need no service. */
     static Contract committed() {
         JsonNode tree;
         try {
@@ -158,7 +158,7 @@ record Contract(JsonNode document, List<Call> calls) {
         return all.size() == 1 ? resolved(all.get(0)) : schema;
     }
 
-    /** What a schema of this contract does not accept of a value. */
+    /** The parts of a value that a schema of this contract does not accept. */
     List<String> findings(JsonNode schema, JsonNode value) {
         ObjectNode root = JsonNodeFactory.instance.objectNode();
         root.putArray("allOf").add(schema);

@@ -24,10 +24,12 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
-/** The committed contract is a valid OpenAPI document. {@link ContractIT} shows that the service serves this document. */
+/**
+ * The committed contract is a valid OpenAPI document. {@link ContractIT} shows that the service serves this document.
+ */
 class ContractFileTest {
 
-    /** The values of a field that changed, which may be of any type. */
+    /** The values of a changed field, which may have any type. */
     private static final Set<String> OF_ANY_TYPE = Set.of("FieldChange.before", "FieldChange.after");
 
     @Test

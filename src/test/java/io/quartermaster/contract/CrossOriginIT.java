@@ -17,7 +17,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Pages of other origins call the API for the tenants that allow them, and for no others. */
+/** Pages of other origins can call the API only for the tenants that allow them. */
 @QuarkusTest
 class CrossOriginIT {
 

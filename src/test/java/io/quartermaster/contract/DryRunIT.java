@@ -15,14 +15,14 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Every write of the contract can be tried: it says in one form what it would do, and does nothing. */
+/** Every write of the contract has a dry run, which reports its effects in one common form and changes nothing. */
 @QuarkusTest
 class DryRunIT {
 
-    /** Questions, and the calls of agents. */
+    /** Simulations, and the calls of agents. */
     private static final Set<String> NO_WRITES = Set.of("simulate", "simulateCell", "syncNode", "openNodeSession");
 
-    /** What the fixtures do not allow: the code of the problem that the write itself would have. */
+    /** Writes that the fixtures do not allow, each with the code of the problem that the write itself would have. */
     private static final Map<String, String> REFUSED = Map.of(
             "retireCluster", "in-use",
             "retirePool", "in-use",

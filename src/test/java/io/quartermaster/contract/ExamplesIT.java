@@ -9,7 +9,7 @@ import java.util.List;
 import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.Test;
 
-/** The service accepts the example of every body, as a dry run where the operation has one. */
+/** The service accepts the example of every body, as a dry run if the operation has one. */
 @QuarkusTest
 class ExamplesIT {
 
@@ -25,7 +25,7 @@ class ExamplesIT {
         for (Contract.Call call : calls) {
             Role role = call.ofTenant() ? Role.TENANT_ADMIN : Role.OPERATOR;
             Response response = Calls.dryRun(call, world, Roles.token(role, world));
-            // 412: the version that every call of these tests names is none.
+            // 412: the version that every call of these tests names does not exist.
             softly.assertThat(response.statusCode())
                     .as("%s: %s", call, response.asString())
                     .isIn(200, 201, 202, 204, 412);

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
-/** Clients in three languages, generated from the committed contract by a generator that runs as a program of its own. */
+/** Clients in three languages. A separate generator program generates them from the committed contract. */
 final class GeneratedClients {
 
     static final Path FOLDER = Path.of("target", "generated-clients");
@@ -23,7 +23,7 @@ final class GeneratedClients {
 
     private GeneratedClients() {}
 
-    /** Generates what the contract's present text has not been generated from yet. */
+    /** Generates the clients, unless those from the current contract exist already. */
     static synchronized void generate() {
         try {
             String contract = Contract.committedText();
@@ -73,14 +73,14 @@ final class GeneratedClients {
         return file.toString();
     }
 
-    /** Runs a program to its end and returns what it printed; fails with that if it failed. */
+    /** Runs a program to its end and returns its output; fails with the output if the program fails. */
     static String run(List<String> command) throws IOException {
         Ended ended = end(command, Map.of());
         assertThat(ended.exitCode()).as(ended.output()).isZero();
         return ended.output();
     }
 
-    /** How a program ended, and what it printed. */
+    /** The exit code and the output of a program. */
     record Ended(int exitCode, String output) {}
 
     /** Runs a program to its end, in an environment with these variables added. */

@@ -23,7 +23,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Refusals name the field, the value and the remedy; what is accepted and may surprise has a warning. */
+/** Refusals name the field, the value and the remedy; accepted input with unexpected effects has a warning. */
 @QuarkusTest
 class MessagesIT {
 
@@ -128,7 +128,7 @@ class MessagesIT {
                 .body("detail", containsString("its maxWaiting is 0"))
                 .header("Retry-After", nullValue());
         maxWaiting(1);
-        // A refusal may rest on what the replica read of the queue a moment ago.
+        // A refusal may depend on the queue as the replica read it a moment ago.
         Awaitility.await()
                 .atMost(Duration.ofSeconds(20))
                 .until(() -> submit(Map.of("queue", "rnd-range", "hold", true), UUID.randomUUID())

@@ -17,7 +17,10 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** Whatever path of the contract is called by a method it does not have, the answer is the same, and says which it has. */
+/**
+ * The answer to a method that a path of the contract does not have is the same on all paths, and names the path's
+ * methods.
+ */
 @QuarkusTest
 class MissingMethodsIT {
 
@@ -28,7 +31,7 @@ class MissingMethodsIT {
 
     private final List<Missing> missing = new ArrayList<>();
 
-    /** @param allowed as the contract says */
+    /** @param allowed the methods of the path in the contract */
     private record Missing(String method, String path, Set<String> allowed) {}
 
     @BeforeAll

@@ -12,17 +12,17 @@ import org.assertj.core.api.SoftAssertions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Every update of the contract is based on a version that its caller read, and the service holds it to that. */
+/** Every update of the contract is based on a version that its caller read, and the service enforces it. */
 @QuarkusTest
 class PreconditionsIT {
 
     private static final String IF_MATCH = "If-Match";
     private static final Optional<String> OUTDATED = Optional.of("\"987654321\"");
 
-    /** States the whole order of a queue, which has no version: the last one to state it is right. */
+    /** States the whole order of a queue, which has no version: the last statement applies. */
     private static final Set<String> WITHOUT_VERSION = Set.of("orderQueue");
 
-    /** Makes the allotment or updates it; the fixtures have it, so here it updates. */
+    /** Creates the allotment or updates it; the fixtures have one, so here it updates. */
     private static final Set<String> MAKES_OR_UPDATES = Set.of("putAllotment");
 
     private static World world;

@@ -50,7 +50,7 @@ final class Roles {
         };
     }
 
-    /** Of somebody in the realm who was granted nothing and is in no group. */
+    /** A token of a user of the realm without any role or group. */
     static String tokenWithoutRole(World world) {
         return TestTenants.personToken(world.tenant(), "the-newcomer", List.of(), List.of());
     }

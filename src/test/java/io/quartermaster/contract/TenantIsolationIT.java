@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 @QuarkusTest
 class TenantIsolationIT {
 
-    /** Query parameters that name things of a tenant, by the id of {@link World} they take. */
+    /** Query parameters that name a tenant's resources, by the id of {@link World} that they take. */
     private static final Map<String, String> NAMING = Map.of(
             "queue", "queue", "policy", "policy", "profile", "profile", "moveTo", "queue", "workload", "workload");
 

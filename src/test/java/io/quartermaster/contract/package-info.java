@@ -1,12 +1,14 @@
 /**
- * Tests that are generated from the contract: that it is the committed one, that no route lets one tenant see another, who may call what,
- * and how bad input is met.
+ * Tests that are generated from the contract. They check that the contract is the committed one and that no route lets
+ * one tenant see another. They also check the rights of each role and the refusal of invalid input.
  *
- * <p>Owns: {@link io.quartermaster.contract.Contract}, the contract as tests read it; the two tenants every generated test plays with.
+ * <p>Owns: {@link io.quartermaster.contract.Contract}, the contract as tests read it; the two tenants that every
+ * generated test uses.
  *
- * <p>Does not own: what the routes do when they are called as meant; the capabilities' own tests show that.
+ * <p>Does not own: the behaviour of routes for valid requests; the capabilities' own tests show that.
  *
- * <p>Invariants: every operation of the contract is in every test it concerns; one without the ids or the body it needs fails the test.
+ * <p>Invariants: every operation of the contract is in every test that concerns it; an operation without the necessary
+ * ids or body fails the test.
  */
 @NullMarked
 package io.quartermaster.contract;

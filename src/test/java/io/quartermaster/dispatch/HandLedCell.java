@@ -14,7 +14,7 @@ import java.util.Set;
 import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 
-/** A cell that the test leads, one cycle at a time, so that what others do falls exactly between two steps of the leader. */
+/** A cell that the test leads, one cycle at a time. So other commits fall exactly between two steps of the leader. */
 public final class HandLedCell implements AutoCloseable {
 
     private static final long PAUSED_FOR_MILLIS = 3_600_000;
@@ -35,7 +35,7 @@ public final class HandLedCell implements AutoCloseable {
         this.settings = settings;
     }
 
-    /** Leads as soon as a leader of tests before has resigned. */
+    /** Takes the leadership as soon as the leader of earlier tests has resigned. */
     public static HandLedCell lead(SystemDatabase database) {
         return lead(database, settings());
     }
@@ -46,7 +46,7 @@ public final class HandLedCell implements AutoCloseable {
                 .until(
                         () -> database.run(CellRows.TIMEOUT, tx -> Fence.acquire(tx, CELL, "by hand", LEASE)),
                         Optional::isPresent);
-        // The tests of the contract put rows into the quarantine that no leader can read; they are none of this cell's.
+        // The contract tests put rows into the quarantine that no leader can read; they do not belong to this cell.
         database.run(CellRows.TIMEOUT, tx -> tx.run("delete from inbox where ref = 'contract'"));
         return new HandLedCell(database, epoch.orElseThrow(), settings);
     }
@@ -55,7 +55,7 @@ public final class HandLedCell implements AutoCloseable {
         return epoch;
     }
 
-    /** Throws the engine away, as any failure does. */
+    /** Discards the engine, as any failure does. */
     void rebuild() {
         cellPlanner = null;
     }
@@ -64,7 +64,7 @@ public final class HandLedCell implements AutoCloseable {
         return cycle(ALL, () -> {});
     }
 
-    /** @param meanwhile what others commit after the engine was told of everything and before it plans */
+    /** @param meanwhile commits of others after the engine has all changes and before it plans */
     CellPlanner.Outcome cycle(PoisonRowFinder.Take take, Runnable meanwhile) {
         return database.run(CellRows.TIMEOUT, tx -> {
             Fence fence = Fence.renew(tx, CELL, epoch, LEASE).orElseThrow();
@@ -77,7 +77,7 @@ public final class HandLedCell implements AutoCloseable {
         });
     }
 
-    /** Cycles until nothing is left to do. */
+    /** Runs cycles until there is no more work. */
     public void settle() {
         for (int i = 0; i < MOST_CYCLES; i++) {
             CellPlanner.Outcome outcome = cycle();

@@ -7,13 +7,13 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** Tests in which the test itself is the leader, cycle by cycle. */
+/** Base of tests that lead the cell themselves, cycle by cycle. */
 public abstract class LedByHand {
 
     /** A node's lease that outlives the test. */
     public static final Duration LONG = Duration.ofMinutes(30);
 
-    /** A lease that is over. */
+    /** A lease that has expired. */
     static final Duration OVER = Duration.ofSeconds(-1);
 
     @Inject
@@ -31,7 +31,7 @@ public abstract class LedByHand {
         cell.close();
     }
 
-    /** Its executor says that it runs. */
+    /** The executor reports that the workload runs. */
     void run(CellRows rows, UUID job) {
         rows.report(job, "running", "");
         cell.settle();

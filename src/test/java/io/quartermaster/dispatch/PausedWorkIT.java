@@ -10,12 +10,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of work that is paused, and when something else of it may start. */
+/** Paused workloads, and when another attempt of theirs may start. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class PausedWorkIT extends LedByHand {
 
-    /** A borrower that had to give way on the one node with GPUs, and who took back what is its own. */
+    /** A borrower that was preempted on the only node with GPUs, and the owner that reclaimed its share. */
     private record Scene(CellRows rows, UUID pool, UUID node, UUID victim, UUID claimant, UUID attempt) {
 
         Row workload() {
@@ -64,7 +64,7 @@ class PausedWorkIT extends LedByHand {
         UUID victim = rows.submit(rows.queue(borrower, profile), borrower, profile);
         cell.settle();
         run(rows, victim);
-        // Not preemptible, so that it is not moved aside for the paused one either.
+        // It is not preemptible, so it is not moved for the paused workload either.
         UUID claimant = rows.submit(rows.queue(owner, profile), owner, profile, false);
         cell.settle();
         assertThat(rows.state(victim)).isEqualTo("stopping");

@@ -54,7 +54,7 @@ public final class Records {
         return workload(new TenantId("acme"), 4, state, desiredState, 1_000, preemptionAction, attempt);
     }
 
-    /** One that waits, with an id and a place in the line by its number. */
+    /** A waiting workload; its number gives its id and its place in the order. */
     public static WorkloadRecord waiting(TenantId tenant, long number, long gpuMilli) {
         return workload(
                 tenant, number, "waiting", DesiredState.RUN, gpuMilli, PreemptionAction.REQUEUE, Optional.empty());
@@ -79,14 +79,14 @@ public final class Records {
                 Optional.empty());
     }
 
-    /** One whose queue is held. */
+    /** A workload in a held queue. */
     static WorkloadRecord inHeldQueue(
             String state, Optional<LiveAttempt> attempt, boolean atHead, Optional<String> nomination) {
         Terms terms = terms(1_000, PreemptionAction.REQUEUE, true);
         return workload(new TenantId("acme"), 4, state, DesiredState.RUN, terms, attempt, atHead, nomination);
     }
 
-    /** One that moves to a place that is kept for it. */
+    /** A workload that moves to its nominated place. */
     public static WorkloadRecord moving(PreemptionAction preemptionAction, LiveAttempt attempt) {
         Terms terms = terms(1_000, preemptionAction, false);
         return workload(

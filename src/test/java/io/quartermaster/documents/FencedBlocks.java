@@ -13,10 +13,10 @@ final class FencedBlocks {
 
     private FencedBlocks() {}
 
-    /** @param line of the page on which the block's fence stands, from 1 */
+    /** @param line the line of the page with the block's fence, from 1 */
     record Block(String language, int line, String text) {}
 
-    /** In the order of the page. */
+    /** The blocks in the order of the page. */
     static List<Block> of(Path page) throws IOException {
         List<Block> blocks = new ArrayList<>();
         List<String> lines = Files.readAllLines(page);

@@ -19,8 +19,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * The pages of {@code docs/reference} name what the contract and the sources have, and nothing else. Settings and metrics have
- * tests of their own.
+ * The pages of {@code docs/reference} name everything that the contract and the sources have, and nothing else.
+ * Settings and metrics have their own tests.
  */
 class ReferencePagesTest {
 
@@ -29,7 +29,7 @@ class ReferencePagesTest {
     private static final String END = "<!-- end of permissions -->";
     private static final Pattern CODES = Pattern.compile("<!-- codes: ([A-Za-z]+) -->\n\n((?:\\|.*\n)+)");
     private static final Pattern FIRST_CELL = Pattern.compile("(?m)^\\| `([^`]+)` \\|");
-    /** The code of a problem where it is written out at the place that refuses. */
+    /** The code of a problem, written as a literal in the code that refuses. */
     private static final Pattern PROBLEM = Pattern.compile(
             "\\b(?:of\\(\\s*[45]\\d\\d,|(?:conflict|refused|refuseIfAny)\\()\\s*\"([a-z]+(?:-[a-z]+)*)\"[,)]");
 
@@ -57,7 +57,7 @@ class ReferencePagesTest {
         });
     }
 
-    /** Run with {@code -Dqm.docs.write=true} to write the table anew. */
+    /** Run with {@code -Dqm.docs.write=true} to rewrite the table. */
     @Test
     void everyPermissionIsInTheTableWithItsRoles() throws IOException {
         Path file = PAGES.resolve("roles.md");

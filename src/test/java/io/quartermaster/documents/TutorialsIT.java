@@ -28,11 +28,11 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * Runs the commands of {@code docs/tutorials} as a reader types them, page after page, against one packaged program.
+ * Runs the commands of {@code docs/tutorials} as a reader types them, page by page, against one packaged program.
  *
- * <p>Each block {@code sh} is run. The block {@code text} after it is its output, in which {@code ...} stands for anything.
- * The pages name the default ports; the test replaces them by free ones. {@code ./qm} starts the packaged program with
- * {@code --unsafe-demo}, so that the commands also run on machines that cannot confine work.
+ * <p>Each block {@code sh} is run. The block {@code text} after it is its output, in which {@code ...} stands for
+ * anything. The pages name the default ports; the test replaces them by free ones. {@code ./qm} starts the packaged
+ * program with {@code --unsafe-demo}, so that the commands also run on machines that cannot confine work.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Execution(ExecutionMode.CONCURRENT)
@@ -47,7 +47,7 @@ class TutorialsIT {
     private static final Path FOLDER =
             Path.of("target", "it-tutorials-" + ProcessHandle.current().pid()).toAbsolutePath();
 
-    /** The ports that the pages name, each with the one that stands for it here. */
+    /** The ports that the pages name, each with its replacement in this test. */
     private static final Map<String, String> PORTS = new LinkedHashMap<>();
 
     @BeforeAll
@@ -149,7 +149,7 @@ class TutorialsIT {
         assertThat(compared).as("outputs compared in %s", page).isPositive();
     }
 
-    /** What each block wrote, by the line of the page on which the block begins. */
+    /** The output of each block, by the line of the page on which the block begins. */
     private static Map<Integer, String> outputByLine(String said) {
         Map<Integer, String> byLine = new LinkedHashMap<>();
         for (String part : said.split(Pattern.quote(MARK), -1)) {
@@ -177,7 +177,7 @@ class TutorialsIT {
         return changed;
     }
 
-    /** With the ports of the page. Lines of CSV end with two characters, which a page does not show. */
+    /** The output with the ports of the page. Lines of CSV end with CR LF, which a page does not show. */
     private static String asOnThePage(String text) {
         String changed = text.replace("\r\n", "\n");
         for (Map.Entry<String, String> port : PORTS.entrySet()) {

@@ -12,7 +12,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** What is started stays findable, whenever the service dies. */
+/** A started program can be found again, whenever the service crashes. */
 class ManagedProcessTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);

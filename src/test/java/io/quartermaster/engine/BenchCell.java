@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import java.util.Random;
 
-/** Large cells for measuring, from a fixed seed. */
+/** Large cells for benchmarks, from a fixed seed. */
 final class BenchCell {
     static final PoolId POOL = new PoolId("pool");
 
@@ -49,7 +49,7 @@ final class BenchCell {
         return changes;
     }
 
-    /** Ten tenants of ten groups each; all that there is reserved in equal parts, and borrowing allowed. */
+    /** Quotas of ten tenants with ten groups each; they reserve all GPUs in equal parts and permit borrowing. */
     static List<Change> quotas(int gpus) {
         return quotas(gpus, 10, 10);
     }
@@ -67,7 +67,7 @@ final class BenchCell {
         return changes;
     }
 
-    /** Waiting single jobs over the hundred groups; of one GPU, or a mix of 1, 2, 4, 8 and halves. */
+    /** Waiting single jobs of the hundred groups; each of one GPU, or a mix of 1, 2, 4, 8 and halves. */
     static List<Change> jobs(int count, boolean mix, long seed) {
         Random random = new Random(seed);
         List<Change> changes = new ArrayList<>(count);
@@ -79,7 +79,7 @@ final class BenchCell {
         return changes;
     }
 
-    /** Waiting single jobs of one GPU over so many groups. */
+    /** Waiting single jobs of one GPU, over this number of tenants and groups. */
     static List<Change> jobs(int count, int tenants, int groupsEach, long seed) {
         Random random = new Random(seed);
         List<Change> changes = new ArrayList<>(count);
@@ -111,7 +111,9 @@ final class BenchCell {
         return Shape.ofWorkers(1, new GpuRequest.Fraction(1, 500)).shape();
     }
 
-    /** Every GPU held by a job of one GPU of a group without reservation; a gang of a tenth of the nodes waits. */
+    /**
+     * A full cell: jobs of a group without a reservation hold one GPU each, and a gang for a tenth of the nodes waits.
+     */
     static List<Change> reclaim(int nodes) {
         List<Change> changes = nodes(nodes);
         QuotaPath rich = QuotaPath.of("rich");

@@ -20,7 +20,7 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-/** Work on GPUs that its node does not offer any more, and in pools that are gone. */
+/** Work on GPUs that its node no longer offers, and in pools that no longer exist. */
 class BrokenGpusTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final PoolId OTHER = new PoolId("other");

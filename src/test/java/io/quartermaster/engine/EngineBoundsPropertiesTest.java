@@ -21,7 +21,10 @@ import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is never passed, and what is kept for whom, in every cell, over random cells and histories. A failure names its seed. */
+/**
+ * Bounds that no plan exceeds, and capacity that stays with its owner, over random cells and histories. A failure names
+ * its seed.
+ */
 @Tag("properties")
 class EngineBoundsPropertiesTest {
 
@@ -227,7 +230,7 @@ class EngineBoundsPropertiesTest {
         });
     }
 
-    /** Whether the start would keep every named node of the path within what is reserved for it. */
+    /** Whether the start would keep every node of the path that has a quota within its reservation. */
     private static boolean withinReserved(RandomCell cell, Workload workload, Map<String, Long> held) {
         long gpuMilli = ((GpuRequest.Whole) workload.shape().gpus()).count() * 1000L;
         boolean within = true;
@@ -260,7 +263,10 @@ class EngineBoundsPropertiesTest {
         });
     }
 
-    /** What all tenants together keep idle for themselves: each what it does not lend, or its groups if that is more. */
+    /**
+     * The idle amount that all tenants together do not lend: for each tenant its own amount, or the sum of its groups
+     * if that is larger.
+     */
     private static long heldBack(RandomCell cell, Map<String, Long> held) {
         Map<String, Long> ofTenant = new TreeMap<>();
         Map<String, Long> ofGroups = new TreeMap<>();

@@ -26,7 +26,7 @@ import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of work in every cell, over random cells and histories. A failure names its seed. */
+/** Properties of the course of workloads, over random cells and histories. A failure names its seed. */
 @Tag("properties")
 class EnginePropertiesTest {
 
@@ -61,7 +61,7 @@ class EnginePropertiesTest {
                         quota -> quota.lendableGpuMilli().orElse(quota.reservedGpuMilli()) >= quota.reservedGpuMilli());
     }
 
-    /** Those of its queue that could run, still wait with no place kept, and come before it. */
+    /** The workloads of its queue that come before it, could run, and still wait without a nomination. */
     private static List<WorkloadId> waitingBefore(
             RandomCell cell, SortedMap<WorkloadId, Workload> before, Workload workload) {
         return before.values().stream()
@@ -78,7 +78,7 @@ class EnginePropertiesTest {
                         .anyMatch(reason -> reason.code() == Reason.Code.NO_CAPACITY
                                 || reason.code() == Reason.Code.FRAGMENTED
                                 || reason.code() == Reason.Code.BEHIND))
-                // What asks for more than the others ever lend holds nobody up, and may say the same.
+                // A workload that needs more than other tenants ever lend blocks no workload, but has the same reason.
                 .filter(other -> lendEverything(cell))
                 .map(Workload::id)
                 .toList();
@@ -260,7 +260,7 @@ class EnginePropertiesTest {
         }
     }
 
-    /** Who lost workers, until others come in their place or the rest has stopped. */
+    /** Whether the workload may have fewer workers than its minimum: it lost workers, or it is stopping. */
     private static boolean mayBeBelow(WorkloadPhase.Holding holding) {
         return isIncomplete(holding) || holding.phase() instanceof WorkloadPhase.Phase.Stopping;
     }
@@ -287,13 +287,13 @@ class EnginePropertiesTest {
             RandomCell cell = new RandomCell(seed);
             if (cell.settings.fairnessWindowMillis().isPresent()
                     || !cell.engine.budgets().isEmpty()) {
-                return; // Shares that follow the past take turns, and budgets run out: changes that time alone brings.
+                return; // Past use changes the shares, and budgets run out, without any change of the inputs.
             }
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
                 cell.settle(200);
             }
-            // Running work grows old enough to be stopped: that is the last change that time alone brings.
+            // Running work reaches its minimum run time: the last change that happens without a change of the inputs.
             for (int pass = 0; pass < 5; pass++) {
                 cell.nowMillis += 60_000;
                 assertThat(cell.settle(200)).as("settles").isTrue();

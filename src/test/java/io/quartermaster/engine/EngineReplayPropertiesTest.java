@@ -12,7 +12,9 @@ import java.util.List;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** That a plan follows from what is known and from nothing else, over random cells and histories. A failure names its seed. */
+/**
+ * Plans depend only on the declared state, over random cells and histories. A failure names its seed.
+ */
 @Tag("properties")
 class EngineReplayPropertiesTest {
 
@@ -70,7 +72,7 @@ class EngineReplayPropertiesTest {
         });
     }
 
-    /** @param forgetful the same cell once more */
+    /** @param forgetful an equal cell, whose engine works without caches */
     private static void assertMemoryMakesNoDifference(
             RandomCell cell, RandomCell forgetful, RandomCases.Judged judged) {
         forgetful.engine.disableIncremental();
@@ -124,7 +126,7 @@ class EngineReplayPropertiesTest {
         };
     }
 
-    /** What an order states in words is written down here a second time, by the numbers of the receipt alone. */
+    /** A second implementation of the order of candidates, which uses only the numbers of the receipt. */
     private static boolean isBorneOut(OrderReceipt.Comparison won) {
         OrderReceipt.Side own = won.own();
         OrderReceipt.Side other = won.other();

@@ -20,12 +20,12 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.junit.jupiter.api.Test;
 
-/** What starts counts at once; what was stopped against its will does not count again. */
+/** A start adds the entry penalty immediately; the return of interrupted work does not add it again. */
 class EntryPenaltyTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final QuotaPath ACME = QuotaPath.of("acme");
     private static final WorkloadId JOB = new WorkloadId("job");
-    /** Of 2 GPUs, after half a half-life. */
+    /** The past use that 2 GPUs accumulate in half a half-life. */
     private static final long PENALTY_NANO = 585_786_437;
 
     private final Engine engine = new Engine(Settings.DEFAULT
@@ -78,7 +78,10 @@ class EntryPenaltyTest {
         assertThat(averageAfterGrowing(Set.of())).isBetween(PENALTY_NANO - 1_000, PENALTY_NANO + 1_000);
     }
 
-    /** Of work of three workers that holds the first, and has the two others again or for the first time. */
+    /**
+     * The average after a workload of three workers has grown from one: two workers return, or start for the first
+     * time.
+     */
     private static long averageAfterGrowing(Set<Integer> hadBefore) {
         EntryPenaltyTest test = new EntryPenaltyTest();
         Allocation first = new Allocation(POOL, List.of(new Allocation.Worker(0, new Allocation.Place.Counted(1000))));

@@ -24,7 +24,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** As soon as anybody states a quota over all pools, everybody has a place in that tree. What nobody stated there changes nothing. */
+/**
+ * The tree over all pools has a node for every path as soon as one quota over all pools is declared. The implied quotas
+ * of the other paths change no decision.
+ */
 @Tag("properties")
 class ImpliedQuotasPropertiesTest {
     private static final int CELLS = 600;
@@ -107,7 +110,7 @@ class ImpliedQuotasPropertiesTest {
                 && cell.pools.keySet().stream().allMatch(pool -> scopes.contains(pool.value()));
     }
 
-    /** A place for every path, with amounts of any size, and one that another tenant stated. */
+    /** Implied quotas of arbitrary amounts for every path, and one declared quota of another tenant. */
     private static List<Change> implied(RandomCell cell) {
         SortedSet<QuotaPath> paths = new TreeSet<>();
         cell.quotas.values().forEach(quota -> paths.addAll(quota.path().fromTenant()));

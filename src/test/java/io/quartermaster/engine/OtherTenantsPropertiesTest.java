@@ -16,7 +16,7 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** An explanation does not tell what other tenants wait for, over random cells. A failure names its seed. */
+/** An explanation does not reveal the waiting work of other tenants, over random cells. A failure names its seed. */
 @Tag("properties")
 class OtherTenantsPropertiesTest {
     private static final int MOST_PLANS = 30;
@@ -47,7 +47,7 @@ class OtherTenantsPropertiesTest {
                 .distinct()
                 .toList()) {
             Engine alone = withoutWaitingWorkOfOthers(cell, tenant);
-            // Where its own work starts once others do not wait, the two cells are not in one state.
+            // If the tenant's own work starts once others do not wait, the states of the two cells differ.
             if (alone.plan(cell.nowMillis).decisions().isEmpty()) {
                 List<WaitReasons> waits = cell.engine.waits().stream()
                         .filter(waitReasons -> cell.workload(waitReasons.workload())

@@ -91,7 +91,7 @@ class PausedWorkTest {
         state(id, gpus, priority, WorkloadPhase.running(held(gpus, on), 0));
     }
 
-    /** It runs, and can neither be stopped nor moved. */
+    /** Adds a running workload that can neither be evicted nor moved. */
     private void immovable(String id, int gpus, NodeId on) {
         state(id, gpus, 50, false, WorkloadPhase.running(held(gpus, on), 0));
     }

@@ -8,7 +8,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import javax.management.NotificationEmitter;
 import javax.management.openmbean.CompositeData;
 
-/** How long the collectors of this JVM halt everything, from now on; what they do beside the program does not count. */
+/** Pauses of the garbage collectors of this JVM, from now on; concurrent work of the collectors does not count. */
 final class Pauses {
     private final AtomicLong longestMillis = new AtomicLong();
     private final AtomicLong count = new AtomicLong();

@@ -10,7 +10,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Random;
 
-/** Capacity reservations of holders that have a quota, in a time that a random history passes through. */
+/** Random capacity reservations of holders with a quota, within the time of a random history. */
 final class RandomCalendar {
 
     private RandomCalendar() {}
@@ -33,7 +33,7 @@ final class RandomCalendar {
         return windows;
     }
 
-    /** By how much a quota is raised at a moment. */
+    /** The amount by which the windows raise a quota at a moment. */
     static long raises(Collection<ReservationWindow> windows, Quota quota, long millis) {
         return windows.stream()
                 .filter(each -> each.path().equals(quota.path())

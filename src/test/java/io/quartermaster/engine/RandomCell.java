@@ -35,8 +35,8 @@ import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
- * A small random cell with a shell that never fails: it carries out decisions, lets victims leave, and makes things
- * happen. What it writes down is all that an engine needs to be built again.
+ * Small random cell with a shell that never fails: it carries out decisions, lets victims leave, and creates events.
+ * Its stored state suffices to rebuild the engine.
  */
 public final class RandomCell {
     private static final int MOST_BUDGET_SECONDS = 150;
@@ -65,12 +65,12 @@ public final class RandomCell {
         this(new Random(seed), RandomTerms::of, Kind.ANY);
     }
 
-    /** What may be stated of it. */
+    /** Kind of random cell. */
     private enum Kind {
         ANY,
         WITHOUT_BUDGETS,
         WHOLE_UNITS,
-        /** Budgets that a history uses up. */
+        /** A history uses up the budgets of the cell. */
         TIGHT_BUDGETS,
         /** Some victims leave before their deadline, and some after it. */
         VICTIMS_VARY
@@ -106,19 +106,19 @@ public final class RandomCell {
     }
 
     /**
-     * A cell in which nothing but quotas can be in the way: one counted pool, whole units, all preemptible, nothing
-     * reserved twice.
+     * A cell in which only quotas can prevent a start: one counted pool, whole units, preemptible work, and no more
+     * reservations than capacity.
      */
     static RandomCell ofWholeUnits(long seed) {
         return new RandomCell(new Random(seed), RandomTerms::ofWholeUnits, Kind.WHOLE_UNITS);
     }
 
-    /** A cell in which what happens to one concerns few others. */
+    /** A cell in which an event affects few other workloads. */
     static RandomCell ofThoseWhoLeaveOthersAlone(long seed) {
         return new RandomCell(new Random(seed), RandomTerms::whichLeaveOthersAlone, Kind.WITHOUT_BUDGETS);
     }
 
-    /** A cell whose victims leave one by one, some before their deadline and some after it. */
+    /** A cell whose victims leave one after the other, some before their deadline and some after it. */
     static RandomCell ofVictimsThatVary(long seed) {
         return new RandomCell(new Random(seed), RandomTerms::withGraceAndPatience, Kind.VICTIMS_VARY);
     }
@@ -132,7 +132,7 @@ public final class RandomCell {
         return random.nextInt(oneIn) == 0;
     }
 
-    /** Something happens: mostly submissions, sometimes an end, a lost node, a changed quota; and time passes. */
+    /** Creates an event: mostly a submission, sometimes an end, a lost node or a changed quota; and time passes. */
     public void happen() {
         nowMillis += random.nextInt(3) * 1000L;
         switch (random.nextInt(10)) {
@@ -252,7 +252,7 @@ public final class RandomCell {
         }
     }
 
-    /** An admin's order of what waits. */
+    /** Gives waiting work a place, as an admin does. */
     private void placeOne() {
         for (Workload workload : List.copyOf(workloads.values())) {
             if (workload.state() instanceof WorkloadPhase.Waiting waiting && chance(2)) {
@@ -281,7 +281,7 @@ public final class RandomCell {
         }
     }
 
-    /** Where lost workers are replaced, the rest of them goes on. */
+    /** The phase after the loss of a node: if lost workers are replaced, the remaining workers continue. */
     private WorkloadPhase afterLoss(Workload workload, WorkloadPhase.Holding holding, NodeId node) {
         Allocation rest = holding.allocation().without(holding.allocation().numbersOn(node));
         boolean replaces = settings.staleGangGraceMillis().isPresent()
@@ -313,7 +313,7 @@ public final class RandomCell {
         engine.apply(List.of(new Change.WorkloadSet(workload)));
     }
 
-    /** Plans once, writes down what was decided, and tells the engine what is written. */
+    /** Plans once, stores the decisions, and applies the stored state to the engine. */
     public Plan plan() {
         Plan plan = engine.plan(nowMillis);
         carryOut(plan);
@@ -378,7 +378,7 @@ public final class RandomCell {
         return workload.withState(((WorkloadPhase.Holding) workload.state()).in(phase));
     }
 
-    /** Victims whose time is up leave. */
+    /** Lets all victims leave that are due. */
     void leaveAllDue() {
         for (Workload workload : List.copyOf(workloads.values())) {
             if (workload.state() instanceof WorkloadPhase.Holding holding) {
@@ -405,7 +405,7 @@ public final class RandomCell {
         return victimsVary ? chance(deadlineMillis <= nowMillis ? 2 : 4) : deadlineMillis <= nowMillis;
     }
 
-    /** Some victims leave their processes behind, and can only go on where these are. */
+    /** The node of the victim's paused processes; some victims leave such processes and can continue only there. */
     private Optional<NodeId> pausedOn(Workload workload, WorkloadPhase.Holding holding) {
         boolean stays =
                 workload.shape().allWorkers() == 1 && workload.nomination().isEmpty() && chance(2);
@@ -414,7 +414,7 @@ public final class RandomCell {
                 : Optional.empty();
     }
 
-    /** Plans, with victims leaving as their time comes, until nothing is decided and nobody is leaving. */
+    /** Plans, and lets due victims leave, until a plan has no decisions and no victim is leaving. */
     boolean settle(int mostPlans) {
         for (int i = 0; i < mostPlans; i++) {
             boolean still = plan().decisions().isEmpty();
@@ -445,7 +445,7 @@ public final class RandomCell {
         return deadlines.isEmpty() ? OptionalLong.empty() : OptionalLong.of(deadlines.first());
     }
 
-    /** All that is written down, as changes. */
+    /** The stored state, as changes. */
     List<Change> facts() {
         List<Change> facts = new ArrayList<>();
         pools.values().forEach(pool -> facts.add(new Change.PoolSet(pool)));
@@ -460,7 +460,7 @@ public final class RandomCell {
         return facts;
     }
 
-    /** An engine built from what is written down, told in random order. */
+    /** An engine that is built from the stored state, whose changes are applied in random order. */
     Engine rebuilt(long seed) {
         List<Change> facts = facts();
         Collections.shuffle(facts, new Random(seed));

@@ -23,7 +23,9 @@ import java.util.Random;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** What is stated of a small random cell before anything is submitted: settings, pools and their nodes, quotas, caps. */
+/**
+ * Random declared state of a small cell before any submission: settings, pools with their nodes, quotas, caps.
+ */
 final class RandomTerms {
     static final List<ProfileId> PROFILES = List.of(new ProfileId("p0"), new ProfileId("p1"));
 
@@ -33,7 +35,7 @@ final class RandomTerms {
     final SortedMap<String, Quota> quotas = new TreeMap<>();
     final SortedMap<QuotaPath, ConcurrencyCaps> caps = new TreeMap<>();
 
-    /** Under which work is submitted. */
+    /** The paths to which work is submitted. */
     final List<QuotaPath> paths = new ArrayList<>();
 
     private final Random random;
@@ -55,7 +57,9 @@ final class RandomTerms {
         return terms;
     }
 
-    /** Without what concerns everybody whenever anything changes: the past, caps, and what is not lent. */
+    /**
+     * Terms without those through which each change affects all work: past use, caps, and amounts that are not lent.
+     */
     static RandomTerms whichLeaveOthersAlone(Random random) {
         RandomTerms terms = new RandomTerms(random, randomSettings(random, false), true);
         terms.randomPools();
@@ -63,7 +67,7 @@ final class RandomTerms {
         return terms;
     }
 
-    /** With a grace and with backfill reservations. */
+    /** Terms with a grace and with backfill reservations. */
     static RandomTerms withGraceAndPatience(Random random) {
         Settings settings = randomSettings(random, false)
                 .but()
@@ -76,7 +80,7 @@ final class RandomTerms {
         return terms;
     }
 
-    /** One counted pool, nothing reserved twice. */
+    /** Terms with one counted pool, in which the reservations do not exceed the capacity. */
     static RandomTerms ofWholeUnits(Random random) {
         RandomTerms terms = new RandomTerms(random, Settings.DEFAULT, false);
         terms.countedPoolWithSoundReservations();
@@ -179,7 +183,7 @@ final class RandomTerms {
         }
     }
 
-    /** They open or close in a time that a random history passes through. */
+    /** Hours that open or close within the time of a random history. */
     private Hours randomHours() {
         return new Hours(
                 ZoneOffset.ofTotalSeconds(random.nextInt(100) - 40),
@@ -249,7 +253,7 @@ final class RandomTerms {
         }
     }
 
-    /** Of groups and tenants, in one pool or in all, of fewer GPU seconds than those. */
+    /** Budgets of groups and tenants, in one pool or in all, with less than this number of GPU seconds. */
     List<Change> randomBudgets(Random chances, int mostSeconds) {
         List<Change> budgets = new ArrayList<>();
         for (QuotaPath path : paths) {
@@ -298,7 +302,7 @@ final class RandomTerms {
         return chance(6) ? turning.drainedBy(1000L * random.nextInt(60)) : turning;
     }
 
-    /** In a time that a random history passes through. */
+    /** An override that begins or ends within the time of a random history. */
     private Quota.Override randomOverride() {
         long from = 1000L * random.nextInt(40);
         long reserved = 1000L * random.nextInt(6);

@@ -23,7 +23,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What is named as enough is enough and not more than enough, over random cells. A failure names its seed. */
+/** The changes of an outlook are sufficient and minimal, over random cells. A failure names its seed. */
 @Tag("known-cells")
 class RemedyFinderPropertiesTest {
     private static final int MOST_PLANS = 10;
@@ -64,7 +64,7 @@ class RemedyFinderPropertiesTest {
         for (int plans = 0;
                 plans < MOST_PLANS && !engine.plan(nowMillis).decisions().isEmpty();
                 plans++) {
-            // It is planned until nothing is decided any more.
+            // The condition makes plans until one has no decisions.
         }
         return engine;
     }
@@ -77,7 +77,7 @@ class RemedyFinderPropertiesTest {
                 })
                 .map(Outlook::perPool)
                 .orElse(List.of());
-        // It is asked before each try, and once more for each pool in which no try follows.
+        // The finder evaluates the condition before each try, and once more for each pool in which no try follows.
         assertThat(asked.get()).isLessThanOrEqualTo(RemedyFinder.MOST_TRIES + pools.size());
         return pools;
     }
@@ -85,14 +85,14 @@ class RemedyFinderPropertiesTest {
     private static void holds(Engine settled, WorkloadId id, Outlook.InPool pool, long nowMillis) {
         List<Outlook.Relief> relief = pool.relief();
         if (!relief.isEmpty()) {
-            // One node for all that is claimed: on another, other changes may be enough.
+            // The changes suffice on one node; on another node, other changes may suffice.
             assertThat(nodes(settled, relief, pool.pool()))
                     .as("%s in %s with %s", id, pool.pool(), relief)
                     .anySatisfy(node -> holdsOn(node, settled, id, pool, nowMillis));
         }
     }
 
-    /** Where GPUs may come free together; one without a name where none have to. */
+    /** The nodes on which GPUs may come free together; a single empty value if none have to. */
     private static List<Optional<NodeId>> nodes(Engine settled, List<Outlook.Relief> relief, PoolId pool) {
         if (relief.stream().noneMatch(each -> each.kind() == Outlook.Relief.Kind.FREE_ON_ONE_NODE)) {
             return List.of(Optional.empty());
@@ -116,8 +116,7 @@ class RemedyFinderPropertiesTest {
         for (int i = 0; i < relief.size(); i++) {
             List<Outlook.Relief> without = new ArrayList<>(relief);
             Outlook.Relief left = without.remove(i);
-            // What is reserved above is raised so that what is reserved below fits, which is not for the engine to
-            // judge.
+            // The finder raises a parent's reservation to contain that of its child. The engine does not check this.
             boolean above = left.kind() == Outlook.Relief.Kind.RESERVE_MORE
                     && without.stream()
                             .anyMatch(other -> other.kind() == left.kind()
@@ -139,7 +138,7 @@ class RemedyFinderPropertiesTest {
         }
     }
 
-    /** What is named without an amount is enough with some amount. */
+    /** Checks that a change without an amount suffices with some amount. */
     private static void holdsWithSomeAmount(
             Optional<NodeId> node, Engine settled, WorkloadId id, Outlook.InPool pool, long nowMillis) {
         boolean enough = false;

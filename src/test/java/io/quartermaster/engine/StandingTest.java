@@ -14,7 +14,7 @@ import io.quartermaster.engine.model.WorkloadId;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** Whose work may start at all. */
+/** Account status of tenants and groups, which permits or prevents starts. */
 class StandingTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final QuotaPath ACME = QuotaPath.of("acme");

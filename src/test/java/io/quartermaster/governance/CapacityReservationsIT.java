@@ -35,7 +35,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Windows of the calendar that raise what is reserved, from the API to who runs and to the books. */
+/** Capacity reservations from the API to the running work and the ledger. */
 @QuarkusTest
 class CapacityReservationsIT {
 
@@ -50,7 +50,10 @@ class CapacityReservationsIT {
     @Inject
     SystemDatabase database;
 
-    /** Two tenants that share a pool of twenty GPUs, ten reserved for each; what runs there is the engine's word alone. */
+    /**
+     * Two tenants that share a pool of twenty GPUs, ten reserved for each; no agent runs there, only the engine
+     * decides.
+     */
     @BeforeAll
     static void twoTenantsShareAPool() {
         TestTenants.provision(A);
@@ -101,7 +104,7 @@ class CapacityReservationsIT {
                 .get(TENANT + "/workloads")
                 .path("items.id");
         workloads.forEach(id -> request(adminToken(A)).post(TENANT + "/workloads/" + id + "/cancel"));
-        // Groups' windows rest on the tenant's, which were made before them.
+        // The windows of groups depend on the tenant's, which were created before them.
         List<String> ids = request(operatorToken())
                 .get(OPERATORS)
                 .<List<String>>path("items.id")
@@ -155,7 +158,8 @@ class CapacityReservationsIT {
     private List<Long> levels(String policy) {
         List<Long> levels = new ArrayList<>();
         database.on(connection -> connection.preparedQuery("""
-                                select e.gpu_milli from usage_event e join policy p on p.tenant_id = e.tenant_id and p.id = e.policy_id
+                                select e.gpu_milli from usage_event e join policy p on p.tenant_id = e.tenant_id
+                                    and p.id = e.policy_id
                                  where e.kind = 'policy-reserved' and p.tenant_id = $1 and p.name = $2 order by e.seq
                                 """).execute(Tuple.of(A, policy)))
                 .await()
@@ -188,7 +192,7 @@ class CapacityReservationsIT {
         request(adminToken(A)).get(CALENDAR).then().body("items.state", hasItem("open"));
 
         request(adminToken(A)).delete(CALENDAR + "/" + id).then().statusCode(204);
-        // What devops holds is over-quota now, and R&D has all of the fair share.
+        // The GPUs of devops are over-quota now, and R&D has all of the fair share.
         Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 10 && holding(devops) == 0);
         assertThat(levels("cal-devops")).endsWith(4_000L, 0L);
         request(adminToken(A))

@@ -27,7 +27,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Groups that come and go in a real realm, and what becomes of their policies. */
+/** Groups that appear and disappear in a real realm, and the effect on their policies. */
 @QuarkusTest
 class DriftIT {
 

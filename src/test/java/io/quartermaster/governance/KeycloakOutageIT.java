@@ -30,17 +30,17 @@ import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** A Keycloak that takes connections and does not answer costs what needs it, and nothing else. */
+/** A Keycloak that accepts connections and does not answer affects only the calls that need it. */
 @QuarkusTest
 class KeycloakOutageIT {
 
     private static final String A = "outage-a";
     private static final String B = "outage-b";
-    /** No token of it was ever seen before it is needed here. */
+    /** The service has seen no token of this tenant before the outage. */
     private static final String NEW = "outage-new";
 
     private static final int WRITES = 12;
-    /** More than a service of this size has event loops: each new connection is the next loop's. */
+    /** More than the event loops of a service of this size: each new connection goes to the next loop. */
     private static final int CONNECTIONS = 16;
 
     private static final Duration ANSWER = Duration.ofSeconds(5);
@@ -93,7 +93,7 @@ class KeycloakOutageIT {
                 for (int i = 0; i < WRITES; i++) {
                     writes.add(threads.submit(() -> putPolicy(token, version).statusCode()));
                 }
-                // Longer than the token of the calls that hang lives: what answers them afterwards refuses it.
+                // Longer than the lifetime of the token of the calls that hang: an answer after that time refuses it.
                 Awaitility.await()
                         .during(Duration.ofSeconds(SHORT_LIFE_SECONDS + 1))
                         .atMost(Duration.ofMinutes(1))
@@ -148,7 +148,7 @@ class KeycloakOutageIT {
                 List.of("one"));
     }
 
-    /** Each look has connections of its own, one after the other, so that each event loop serves some of them. */
+    /** Each check opens connections of its own, one after the other, so that each event loop serves some of them. */
     private static boolean everyLoopAnswers() {
         URI open = URI.create(ConfigProvider.getConfig().getValue("test.url", String.class) + "/openapi");
         for (int i = 0; i < CONNECTIONS; i++) {
@@ -174,7 +174,7 @@ class KeycloakOutageIT {
                 .put("/admin/realms/master")
                 .then()
                 .statusCode(204);
-        // Those that are out live as long as before: Keycloak is made to refuse them.
+        // Issued tokens stay valid for their lifetime, so Keycloak is made to refuse them.
         KeycloakConsole.admin().post("/admin/realms/master/logout-all").then().statusCode(200);
     }
 }

@@ -34,7 +34,7 @@ public final class RulesFixture {
 
     private RulesFixture() {}
 
-    /** Acme with 10 GPUs in h100 and 4 in cloud, limits the same, and nothing else. */
+    /** Acme with 10 GPUs in h100 and 4 in cloud, with limits of the same size, and no other rules. */
     public static TenantRules acme() {
         return new TenantRules(
                 ACME,

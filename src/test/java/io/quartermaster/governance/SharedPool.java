@@ -59,7 +59,7 @@ public abstract class SharedPool {
         shared = true;
     }
 
-    /** What a test stated goes, so that each finds the allotment free. */
+    /** Removes the policies of a test, so that each test finds the allotment free. */
     @AfterEach
     void retirePolicies() {
         List<String> names = admin().get(TENANT + "/policies").path("items.name");
@@ -84,12 +84,14 @@ public abstract class SharedPool {
                 List.of(profiles));
     }
 
-    /** Held, so that no leader starts it meanwhile. */
+    /** Held, so that no leader starts it in the meantime. */
     public UUID waiting(String queue, String name) {
         UUID id = Ids.next();
         execute("""
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, wish, state)
-                select tenant_id, $1, $2, 'training', id, policy_id, profile_id, 'rnd-member', 50, true, '[]', 'hold', 'held'
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by,
+                    priority, preemptible, command, wish, state)
+                select tenant_id, $1, $2, 'training', id, policy_id, profile_id, 'rnd-member', 50, true, '[]',
+                    'hold', 'held'
                 from queue where tenant_id = $3 and name = $4 and retired_at is null
                 """, Tuple.of(id, name, A, queue));
         return id;

@@ -19,7 +19,7 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** The form of what-if questions. */
+/** The form of simulation requests. */
 class WhatIfReaderTest {
 
     private static final TenantId ACME = new TenantId("acme");

@@ -14,7 +14,7 @@ import org.junit.jupiter.api.Test;
 @Tag("properties")
 class BookPropertiesTest {
 
-    /** What a book gave out at each close, and what is open in it at the end. */
+    /** The segments that a book returned at each close, and its state at the end. */
     private record Run(List<Segment> segments, BookState state) {}
 
     @Test
@@ -28,7 +28,7 @@ class BookPropertiesTest {
         });
     }
 
-    /** Phases divide what is held; they never change how much that is. */
+    /** Phases divide the held amount; they never change it. */
     @Test
     void whatIsHeldIsTheSameWhateverItsPhases() {
         forEachHistory((history, seed) -> {
@@ -130,7 +130,7 @@ class BookPropertiesTest {
         forHistories(RandomHistory.COUNT, property);
     }
 
-    /** For properties that look at the whole state after every step. */
+    /** For properties that check the whole state after every step. */
     private static void forSomeHistories(Property property) {
         forHistories(RandomHistory.COUNT / 5, property);
     }

@@ -10,7 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** The rules of the books, one example each, in an hour of real length. */
+/** The rules of the ledger, one example each, with hours of real length. */
 class BookTest {
     private static final TenantKey ACME = new TenantKey("acme");
     private static final PoolKey POOL = new PoolKey("h100");

@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * A random, true history of one tenant over a few ticks: small amounts, few pools and policies, many events of the same
- * stamp, lives of length 0, lost nodes, and the hours closed on the way, some of them late.
+ * A random, valid history of one tenant over a few ticks: small amounts, few pools and policies, many events with equal
+ * stamps. It has lives of length 0 and lost nodes, and closes hours in between, some of them late.
  */
 public final class RandomHistory {
-    /** Over how many histories a property is tried. */
+    /** The number of histories for each property. */
     public static final int COUNT = 2_500;
 
     public static final TenantKey TENANT = new TenantKey("tenant-a");
@@ -19,7 +19,7 @@ public final class RandomHistory {
     public static final List<PolicyId> POLICIES =
             List.of(new PolicyId("policy-1"), new PolicyId("policy-2"), new PolicyId("policy-3"));
 
-    /** What is done to a book: an event is taken, or hours are closed. */
+    /** A step of a book: an event is applied, or hours are closed. */
     public sealed interface Step {
         record Take(UsageEvent event) implements Step {}
 
@@ -91,7 +91,7 @@ public final class RandomHistory {
 
     private UsageEvent allocated() {
         allocations++;
-        // Ids in no order of time, so that the order of (start, id) is not the order of arrival.
+        // The ids do not follow the time, so the order of (start, id) is not the order of arrival.
         AllocationId id = new AllocationId("allocation-" + random.nextInt(90) + "-" + allocations);
         live.add(new Live(id, atMillis));
         AllocationMarks allocationMarks = marks(pick(POLICIES), "job-" + random.nextInt(5));
@@ -104,8 +104,8 @@ public final class RandomHistory {
         if (!phase.mayReachBack()) {
             return new UsageEvent.PhaseChanged(atMillis, seq, TENANT, holder.id(), phase);
         }
-        // The last word, or the end of the work, may be said to be older than the allocation; it may not be in closed
-        // time the allocation has a part in.
+        // The last contact, or the end of the processes, may be dated before the allocation. It must not be in closed
+        // time in which the allocation has a part.
         long earliest = holder.startMillis() >= closedUntilMillis ? 0 : closedUntilMillis;
         long since = earliest + random.nextLong(atMillis - earliest + 1);
         return new UsageEvent.PhaseChanged(atMillis, seq, TENANT, holder.id(), phase, since);

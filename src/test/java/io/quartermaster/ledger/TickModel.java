@@ -9,8 +9,8 @@ import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * The rules of the books, said again as naively as possible: for every tick, what holds after all events up to it, and
- * every thousandth of every allocation counted one by one.
+ * The rules of the ledger in the simplest form: for every tick, the state after all events up to it, with every
+ * thousandth of every allocation counted one by one.
  */
 final class TickModel {
     private static final class Life {
@@ -25,7 +25,7 @@ final class TickModel {
         }
     }
 
-    /** What is the same all through a segment, and the segment's name besides its start. */
+    /** The values that stay equal throughout a segment, and the segment's name except for its start. */
     private record Key(
             PoolKey pool, UsageClass usageClass, Optional<AllocationId> allocation, Optional<Standing> standing) {}
 
@@ -75,7 +75,7 @@ final class TickModel {
                 .orElseThrow();
     }
 
-    /** All segments of the ticks counted, in {@link Segment#ORDER}. */
+    /** All segments of the counted ticks, in {@link Segment#ORDER}. */
     List<Segment> segments() {
         List<Segment> segments = new ArrayList<>();
         Map<Key, Run> running = new LinkedHashMap<>();

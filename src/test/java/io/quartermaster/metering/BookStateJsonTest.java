@@ -43,7 +43,7 @@ class BookStateJsonTest {
         assertThat(BookStateJson.read(BookStateJson.write(state()))).isEqualTo(state());
     }
 
-    /** Whoever changes this text must take a new format version and read the old one too. */
+    /** A change of this text needs a new format version, and a reader for the old one too. */
     @Test
     void theTextOfFormat1DoesNotChange() {
         Book book = Book.empty(TENANT, 100);

@@ -7,13 +7,13 @@ import io.smallrye.config.SmallRyeConfig;
 import java.util.List;
 import org.eclipse.microprofile.config.ConfigProvider;
 
-/** What an audit finds in a database that is not the service's own. */
+/** The result of an audit of a database that is not the service's own. */
 public final class BooksOf {
 
     private BooksOf() {}
 
-    /** Of all tenants; each violation as one line. */
-    @SuppressWarnings("NullAway") // an audit that nobody asked for by the API is no operation
+    /** Audits all tenants; returns each violation as one line. */
+    @SuppressWarnings("NullAway") // an audit without an API call has no operation
     public static List<String> violations(SystemDatabase database) {
         MeteringConfig config =
                 ConfigProvider.getConfig().unwrap(SmallRyeConfig.class).getConfigMapping(MeteringConfig.class);

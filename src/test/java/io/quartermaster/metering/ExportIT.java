@@ -27,14 +27,14 @@ import org.awaitility.Awaitility;
 import org.hamcrest.Matchers;
 import org.junit.jupiter.api.Test;
 
-/** What exports promise whoever reads them, and what a slow reader of one may cost the others. */
+/** The guarantees of exports for their readers, and the limited effect of a slow reader on others. */
 @QuarkusTest
 class ExportIT {
 
     private static final String TENANT = "export-slow";
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    /** More than the buffers of a connection hold. */
+    /** More than the buffers of a connection can hold. */
     private static final int RECORDS = 60_000;
 
     /** Beyond the records that closing writes. */
@@ -56,7 +56,7 @@ class ExportIT {
         return "/v1/operator/usage/export?tenant=" + rows.tenant + "&" + window();
     }
 
-    /** A tenant with one closed hour, and so many records more in it than closing wrote. */
+    /** A tenant with one closed hour, and with this many additional records in it. */
     private BookRows closedHour(String tenant, int count) {
         BookRows rows = new BookRows(database, tenant);
         rows.reserved(start, 4);
@@ -70,15 +70,17 @@ class ExportIT {
                     == 1;
         });
         rows.run("""
-                insert into segment (tenant_id, seq, id, hour_ms, pool, class, gpu_milli, from_ms, to_ms, format, prev_hash, hash)
-                select $1, %d + n, gen_random_uuid(), $2::bigint, $3, 'reserved-idle', 1000, $2::bigint - 3600000, $2::bigint, 1, decode(repeat('00', 32), 'hex'),
+                insert into segment (tenant_id, seq, id, hour_ms, pool, class, gpu_milli, from_ms, to_ms, format,
+                    prev_hash, hash)
+                select $1, %d + n, gen_random_uuid(), $2::bigint, $3, 'reserved-idle', 1000, $2::bigint - 3600000,
+                    $2::bigint, 1, decode(repeat('00', 32), 'hex'),
                        decode(repeat('00', 32), 'hex')
                   from generate_series(1, $4::int) n
                 """.formatted(MADE_UP), tenant, start + HOUR, rows.poolName(), count);
         return rows;
     }
 
-    /** One that sends its request and then reads nothing. */
+    /** A reader that sends its request and then reads nothing. */
     private static Socket slowReader(String path, String token) throws IOException {
         Socket socket = new Socket();
         socket.setReceiveBufferSize(1_024);
@@ -102,7 +104,7 @@ class ExportIT {
         } catch (SocketTimeoutException e) {
             throw new AssertionError("the connection is still open", e);
         } catch (IOException e) {
-            // Reset: broken off as well.
+            // A reset is a broken connection as well.
         }
         assertThat(end.toString())
                 .as("the last chunk would say that all was sent; of %s characters", end.length())

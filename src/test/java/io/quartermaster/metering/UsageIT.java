@@ -25,7 +25,7 @@ import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Usage is the same figure whoever asks for it, and whether its hours are closed or not. */
+/** Usage is the same for every caller, and whether its hours are closed or open. */
 @QuarkusTest
 class UsageIT {
 
@@ -79,7 +79,7 @@ class UsageIT {
     void figuresAreTheSameBeforeAndAfterTheirHoursClose() {
         BookRows rows = new BookRows(database, "usage-a");
         long start = BookRows.hoursAgo(3);
-        // A silent node keeps the hours open for now.
+        // A silent node keeps the hours open at first.
         UUID node = rows.silentNode(start);
         history(rows, start);
         UsageRequest request =

@@ -24,7 +24,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-/** What the listener of the API bounds, and what it says with every answer. */
+/** The limits of the API's listener, and the headers of all its answers. */
 @QuarkusTest
 class RequestLimitsIT {
 
@@ -72,7 +72,7 @@ class RequestLimitsIT {
 
     private static final int MORE_THAN_A_BODY = 9 * 1024 * 1024;
 
-    /** The answer to a request that is written by hand, up to the end of its connection or of a while. */
+    /** The answer to a hand-written request, up to the end of its connection or of a timeout. */
     private static String answer(String head, byte[] body) throws IOException {
         return answer(URI.create("http://localhost:" + RestAssured.port), head, body);
     }
@@ -92,7 +92,7 @@ class RequestLimitsIT {
                     answer.append(new String(bytes, 0, n, StandardCharsets.UTF_8));
                 }
             } catch (SocketTimeoutException e) {
-                // The connection is kept for the next request.
+                // The connection stays open for the next request.
             }
             return answer.toString();
         }

@@ -3,7 +3,7 @@ package io.quartermaster.platform;
 import io.quartermaster.platform.db.SystemDatabase;
 import io.vertx.mutiny.sqlclient.Pool;
 
-/** The system role's door to a database that is not the service's own. */
+/** Access as the system role to a database other than the service's own. */
 public final class SystemDatabases {
 
     private SystemDatabases() {}

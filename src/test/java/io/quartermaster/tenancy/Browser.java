@@ -20,7 +20,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A person at the portal's login: Keycloak's own pages, its cookies, and the code flow with a proof of the key. */
+/** A browser at the portal's login: Keycloak's own pages, its cookies, and the code flow with PKCE. */
 final class Browser implements AutoCloseable {
 
     private static final String BACK = "http://127.0.0.1:8080/back";
@@ -29,7 +29,10 @@ final class Browser implements AutoCloseable {
     private static final Pattern CODE = Pattern.compile("[?&]code=([^&]+)");
 
     private final HttpClient client = HttpClient.newHttpClient();
-    /** Kept by hand: like a real browser, and unlike Java's, this one takes the loopback address for a safe connection. */
+    /**
+     * The cookies, kept by hand: like a real browser, and unlike Java's client, this one treats the loopback address as
+     * a secure connection.
+     */
     private final Map<String, String> cookies = new TreeMap<>();
 
     private final String protocol;
@@ -54,7 +57,7 @@ final class Browser implements AutoCloseable {
                         challenge())))));
     }
 
-    /** Fills in the form that is shown and follows to the next page, unless that is back at the portal. */
+    /** Fills in the current form and follows to the next page, unless that is the portal. */
     void submit(Map<String, String> fields) throws IOException, InterruptedException {
         Matcher action = ACTION.matcher(page.body());
         assertThat(action.find()).as("a form in %s", page.body()).isTrue();
@@ -70,7 +73,7 @@ final class Browser implements AutoCloseable {
         return page.body();
     }
 
-    /** What the portal gets for the code it was sent. */
+    /** The token that the portal gets for the code. */
     String token() throws IOException, InterruptedException {
         Matcher code = CODE.matcher(location());
         assertThat(code.find()).as("a code in %s", location()).isTrue();

@@ -7,7 +7,7 @@ import jakarta.inject.Singleton;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Steps between the real ones which fail once for each tenant whose name begins with {@link #FAULTY}. */
+/** Steps between the real ones. They fail once for each tenant whose name begins with {@link #FAULTY}. */
 final class Faults {
 
     static final String FAULTY = "faulty-";

@@ -136,7 +136,10 @@ class TenantIT {
                 .body(org.hamcrest.Matchers.not(containsString("/never")));
     }
 
-    /** The answer's transaction fails as where the service dies there: Keycloak has the groups, and nothing was answered. */
+    /**
+     * The transaction of the answer fails as if the service died there: Keycloak has the groups, but the caller got no
+     * answer.
+     */
     @Test
     void noGroupIsMadeWithoutAnAuditEntry() {
         String token = adminToken(A);
@@ -429,7 +432,7 @@ class TenantIT {
         Awaitility.await().until(() -> makesUser(token, "after-resumption") == 201);
     }
 
-    /** As the tenant's admin, in Keycloak itself. */
+    /** Creates a user in Keycloak itself, as the tenant's admin. */
     private static int makesUser(String token, String username) {
         return given().baseUri(Identity.url())
                 .port(-1)

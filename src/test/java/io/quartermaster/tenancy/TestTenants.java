@@ -26,7 +26,7 @@ public final class TestTenants {
     /** Well within a token's life. */
     private static final Duration TOKEN_USE = Duration.ofMinutes(3);
 
-    /** How long Keycloak may go on refusing a login because the one before of the same user is not quite over. */
+    /** How long Keycloak may refuse a login because the user's previous login is still being recorded. */
     private static final Duration LOGIN_PATIENCE = Duration.ofSeconds(10);
 
     private static final Map<List<String>, Token> TOKENS = new ConcurrentHashMap<>();
@@ -53,7 +53,9 @@ public final class TestTenants {
         return operatorToken;
     }
 
-    /** Makes a tenant of the demo plan, with groups {@code /rnd} and {@code /devops}, and returns when it is usable. */
+    /**
+     * Creates a tenant of the demo plan, with groups {@code /rnd} and {@code /devops}, and returns when it is usable.
+     */
     public static void provision(String id) {
         String operation = request(operatorToken())
                 .body(Map.of("id", id, "plan", "demo", "displayName", "Tenant " + id))
@@ -75,27 +77,27 @@ public final class TestTenants {
                         .equals(state));
     }
 
-    /** A token of the tenant's admin, perhaps one that was made up to {@link #TOKEN_USE} ago. */
+    /** A token of the tenant's admin, issued at most {@link #TOKEN_USE} ago. */
     public static String adminToken(String tenant) {
         return keptToken(tenant, "admin", ADMIN_PASSWORD);
     }
 
-    /** A token of the tenant's admin that is made now. */
+    /** A new token of the tenant's admin. */
     public static String newAdminToken(String tenant) {
         return userToken(tenant, "admin", ADMIN_PASSWORD);
     }
 
-    /** A token of {@code rnd-member} or {@code devops-member}, perhaps one that was made up to {@link #TOKEN_USE} ago. */
+    /** A token of {@code rnd-member} or {@code devops-member}, issued at most {@link #TOKEN_USE} ago. */
     public static String memberToken(String tenant, String username) {
         return keptToken(tenant, username, "demo-member-password");
     }
 
-    /** A token of the tenant's viewer, perhaps one that was made up to {@link #TOKEN_USE} ago. */
+    /** A token of the tenant's viewer, issued at most {@link #TOKEN_USE} ago. */
     public static String viewerToken(String tenant) {
         return keptToken(tenant, "viewer", "demo-viewer-password");
     }
 
-    /** A token, made now, of a person who is made in the realm if need be, with these roles and in these groups. */
+    /** A new token of a user with these roles and groups, which is created in the realm if it does not exist. */
     public static String personToken(String realm, String username, List<String> roles, List<String> groups) {
         String users = "/admin/realms/" + realm + "/users";
         Identity.admin()
@@ -148,7 +150,10 @@ public final class TestTenants {
                 .value;
     }
 
-    /** A token that is made now. Keycloak takes one login of a user at a time: another that comes while one is still being recorded gets a 400. */
+    /**
+     * A new token. Keycloak accepts one login of a user at a time: a second one gets a 400 while the first is still
+     * being recorded.
+     */
     public static String userToken(String realm, String username, String password) {
         Map<String, String> form =
                 Map.of("grant_type", "password", "client_id", "portal", "username", username, "password", password);
@@ -180,7 +185,7 @@ public final class TestTenants {
         return service().auth().oauth2(token).contentType(ContentType.JSON);
     }
 
-    /** RestAssured learns the address of the service only with the first test method; this works before it too. */
+    /** RestAssured learns the address of the service only with the first test method; this also works earlier. */
     private static RequestSpecification service() {
         URI address = URI.create(ConfigProvider.getConfig().getValue("test.url", String.class));
         return given().baseUri(address.getScheme() + "://" + address.getHost()).port(address.getPort());

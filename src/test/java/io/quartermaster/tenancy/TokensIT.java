@@ -38,7 +38,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Tokens that must not count, and callers that must not see. */
+/** Tokens that the service must refuse, and resources that callers must not see. */
 @QuarkusTest
 class TokensIT {
 
@@ -46,7 +46,7 @@ class TokensIT {
     private static final String B = "tokens-b";
     private static final ObjectMapper JSON = new ObjectMapper();
 
-    /** No realm has it. */
+    /** A key that no realm has. */
     private static KeyPair forgersKey;
 
     @BeforeAll
@@ -358,7 +358,7 @@ class TokensIT {
         return text + "." + Base64.getUrlEncoder().withoutPadding().encodeToString(signature.sign());
     }
 
-    /** Signed with what everybody can read, the realm's public key, as if it were a shared secret. */
+    /** Signs with the realm's public key as if it were a shared secret. */
     private static String symmetric(Map<String, Object> claims) throws GeneralSecurityException {
         String key =
                 given().baseUri(Identity.url()).port(-1).get("/realms/" + A).path("public_key");
@@ -379,7 +379,7 @@ class TokensIT {
         }
     }
 
-    /** Counts who connects. */
+    /** Counts the connections. */
     private static final class Listener implements AutoCloseable {
         private final ServerSocket socket;
         private final AtomicInteger connections = new AtomicInteger();

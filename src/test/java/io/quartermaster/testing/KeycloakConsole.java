@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.Map;
 import org.eclipse.microprofile.config.ConfigProvider;
 
-/** The real Keycloak of the tests, seen past the service: its administration, and its process, which can be made to hang. */
+/**
+ * Direct access to the real Keycloak of the tests: to its administration, and to its process, which a test can suspend.
+ */
 public final class KeycloakConsole {
 
     private KeycloakConsole() {}
@@ -43,7 +45,7 @@ public final class KeycloakConsole {
                 .path("access_token");
     }
 
-    /** Stops Keycloak's processes; its socket goes on taking connections, and nothing answers on them. */
+    /** Suspends Keycloak's processes: its socket still accepts connections, but no request is answered. */
     public static Hang hang() {
         Hang hang = new Hang(processes());
         hang.signal("STOP");

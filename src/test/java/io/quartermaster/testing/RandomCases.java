@@ -4,12 +4,14 @@ import java.util.Locale;
 import java.util.Optional;
 
 /**
- * The random cases that a property is tried over. A run begins with the case of seed 0, so that the gate gives the same verdict twice;
+ * The random cases of a property test. A run begins with the case of seed 0, so that the gate is repeatable;
  * {@code ./qm campaign properties} draws new seeds. A run prints the first seed of each property, and how many of its
- * cases the property judged: a case in which nothing could have failed shows nothing, and a property that judges too few cases fails.
+ * cases the property judged. A case in which no check could fail shows nothing, and a property that judges too few
+ * cases fails.
  *
- * <p>{@code -Dqm.seed=N} begins with the case of seed N, so the seed that a failure names repeats it; {@code -Dqm.cases=P} tries P percent
- * of the usual cases; with fewer than usual nothing is said of how many were judged. A seed that failed becomes a test with a name: {@link #repeat}.
+ * <p>{@code -Dqm.seed=N} begins with the case of seed N, so the seed that a failure names repeats it;
+ * {@code -Dqm.cases=P} tries P percent of the usual cases; with fewer than usual, the number of judged cases is not
+ * checked. A failing seed becomes a named test: {@link #repeat}.
  */
 public final class RandomCases {
 
@@ -21,7 +23,7 @@ public final class RandomCases {
 
     private RandomCases() {}
 
-    /** What holds in the case of every seed. */
+    /** A property that must hold in the case of every seed. */
     @FunctionalInterface
     public interface Property {
         void holds(long seed, Judged judged);
@@ -33,33 +35,33 @@ public final class RandomCases {
 
         private Judged() {}
 
-        /** Something was compared that a wrong program could have got wrong. */
+        /** Counts a comparison that a faulty program could fail. */
         public void check() {
             checks++;
         }
     }
 
-    /** The first seed of this run, for what is random and no property of many cases. */
+    /** The first seed of this run, for random tests that are not properties over many cases. */
     public static long firstSeed() {
         return FIRST_SEED;
     }
 
-    /** Whether a run tries as many cases as usual; only then is it a fault where a rare thing does not happen in any. */
+    /** Whether a run tries as many cases as usual. Only then is it a fault if a rare event happens in none of them. */
     public static boolean areEnough() {
         return PERCENT >= 100;
     }
 
-    /** How many cases a property is tried over that usually gets so many. */
+    /** The number of cases of this run for a property that usually gets so many. */
     public static int count(int cases) {
         return Math.max(1, cases * PERCENT / 100);
     }
 
-    /** Tries a property over so many cases, of which it must judge at least such a part. */
+    /** Tries a property over so many cases, of which it must judge at least this percentage. */
     public static void forEach(int cases, int leastJudgedPercent, Property property) {
         tryAll(FIRST_SEED, cases, leastJudgedPercent, property);
     }
 
-    /** The same, but from that seed in every run that is not given one. */
+    /** As the method above, but with this first seed in every run without {@code -Dqm.seed}. */
     public static void forEach(long firstSeed, int cases, int leastJudgedPercent, Property property) {
         tryAll(GIVEN_SEED.orElse(firstSeed), cases, leastJudgedPercent, property);
     }
@@ -100,7 +102,7 @@ public final class RandomCases {
         return judged;
     }
 
-    /** The test method that called, as Maven names it. */
+    /** The calling test method, as Maven names it. */
     private static Optional<String> test() {
         return StackWalker.getInstance(StackWalker.Option.RETAIN_CLASS_REFERENCE)
                 .walk(frames -> frames.filter(frame ->

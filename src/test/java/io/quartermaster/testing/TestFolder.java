@@ -12,8 +12,8 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
 /**
- * A data folder of one test JVM. Names are used again, so that a run which finds processes of a killed one ends them; runs side by side
- * get different ones.
+ * A data folder of one test JVM. Names are reused, so that a run finds and ends the processes of a killed run;
+ * concurrent runs get different folders.
  */
 record TestFolder(Path data, FileChannel channel) {
 

@@ -17,7 +17,10 @@ import java.util.Map;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.flywaydb.core.Flyway;
 
-/** A database restored from a dump of a released version and upgraded to the newest one, beside the one that the service uses. */
+/**
+ * A database restored from a dump of a released version and upgraded to the newest one, beside the one that the service
+ * uses.
+ */
 public final class UpgradedDatabase implements AutoCloseable {
 
     private static final String ADDRESS = "quarkus.datasource.jdbc.url";
@@ -67,12 +70,12 @@ public final class UpgradedDatabase implements AutoCloseable {
         }
     }
 
-    /** Runs the migrations that are missing, as the service does at its start; the number of those that ran. */
+    /** Runs the missing migrations, as the service does at its start, and returns their number. */
     public int migrate() {
         return flyway("quarkus.flyway").migrate().migrationsExecuted;
     }
 
-    /** Whether a replica without the owner's account finds the schema of this version here. */
+    /** Whether a replica without the owner's account accepts the schema of this database. */
     public boolean isValidForSystemRole() {
         return flyway("quarkus.datasource.system").validateWithResult().validationSuccessful;
     }
@@ -91,18 +94,18 @@ public final class UpgradedDatabase implements AutoCloseable {
                 address, setting("quarkus.flyway.username"), setting("quarkus.flyway.password"));
     }
 
-    /** Sees and may do everything: for counting what is there, never for what the service does. */
+    /** A connection with all rights: for counting rows, never for the actions of the service. */
     public Connection superuser() throws SQLException {
         return superuser(address);
     }
 
-    /** The role under row-level security. */
+    /** A connection of the role under row-level security. */
     public Connection request() throws SQLException {
         return DriverManager.getConnection(
                 address, setting("quarkus.datasource.username"), setting("quarkus.datasource.password"));
     }
 
-    /** The role that sees all tenants. */
+    /** The pool of the role that sees all tenants. */
     public Pool system() {
         return system;
     }

@@ -121,7 +121,7 @@ class LifecycleTest {
         assertThat(WorkloadType.TRAINING.fits(true)).isTrue();
     }
 
-    /** Per state the types of the states its own steps lead to, in alphabetical order. */
+    /** For each state, the types of the states that its own steps lead to, in alphabetical order. */
     private static Map<String, String> offered(Class<?> states) {
         Map<String, String> steps = new TreeMap<>();
         for (Class<?> state : leaves(states)) {

@@ -9,7 +9,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.core.Response;
 import org.junit.jupiter.api.Test;
 
-/** Every submission counts once, with all it holds, under what became of it. */
+/** Every submission counts once, with all its workloads, under its result. */
 class SubmissionCountsTest {
 
     private final SimpleMeterRegistry metrics = new SimpleMeterRegistry();

@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What a policy lets its submissions state. */
+/** The values that a policy allows in its submissions. */
 class SubmissionRightsValidatorTest {
 
     private static final SubmissionRightsValidator BY_DEFAULT =

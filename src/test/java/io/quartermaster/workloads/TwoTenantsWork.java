@@ -20,8 +20,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 
 /**
- * A pool of four GPUs, two tenants and three queues of the first, with the leader at work and real tokens. All tests of one run share
- * them.
+ * A pool of four GPUs, two tenants and three queues of the first, with a working leader and real tokens. All tests of
+ * one run share them.
  */
 abstract class TwoTenantsWork {
 
@@ -99,7 +99,7 @@ abstract class TwoTenantsWork {
                 .isEqualTo(state));
     }
 
-    /** Ends everything that a test left, so that the next finds free GPUs. */
+    /** Ends all workloads of a test, so that the next test finds free GPUs. */
     void endAll() {
         for (var row : rows.run(
                 "select id from workload where tenant_id = $1 and state not in ('succeeded', 'failed', 'cancelled')",

@@ -1,5 +1,5 @@
 /**
- * The audit log: who changed what.
+ * The audit log: every change with its actor.
  *
  * <p>Owns: the table {@code audit_entry}, its hash chain, its resource.
  *

@@ -2,14 +2,14 @@ package io.quartermaster.access.keycloak;
 
 import java.time.Duration;
 
-/** The moment at which a call to Keycloak is given up, whatever it is doing then. */
+/** The moment at which a call to Keycloak is aborted, whatever its progress. */
 record CallDeadline(Duration patience, long atNanos) {
 
     static CallDeadline in(Duration patience) {
         return new CallDeadline(patience, System.nanoTime() + patience.toNanos());
     }
 
-    /** More than nothing; fails when the moment has passed. */
+    /** The remaining time, always positive; fails when the deadline has passed. */
     Duration left() {
         long nanos = atNanos - System.nanoTime();
         if (nanos <= 0) {

@@ -14,12 +14,14 @@ import java.util.concurrent.Future;
 import java.util.function.Function;
 
 /**
- * The door to Keycloak's administration. Its client blocks, so every call has a virtual thread; the answer comes back on the caller's
- * Vert.x context. At most {@link #SIDE_BY_SIDE} requests run at once: Keycloak makes realms slowly, and logins go before. A call that makes
- * many requests waits in line for each, so that it holds up the calls beside it for one request at a time.
+ * Access to Keycloak's administration. Its client blocks, so every call has a virtual thread; the answer returns on the
+ * caller's Vert.x context. At most {@link #SIDE_BY_SIDE} requests run at the same time: Keycloak creates realms slowly,
+ * and logins have priority. A call with many requests queues for each of them, so that concurrent calls wait for one
+ * request at a time.
  *
- * <p>A call that is given up ends: its thread is interrupted, its request is broken off, and its permit is free for the next request. So a
- * Keycloak that hangs costs each caller its patience, and nobody anything once it answers again.
+ * <p>A call that exceeds its time limit ends: its thread is interrupted, its request is aborted, and its permit is free
+ * for the next request. So while Keycloak hangs, each caller waits for its time limit, and no delay remains once
+ * Keycloak answers again.
  */
 @ApplicationScoped
 public class KeycloakAdmin {
@@ -36,12 +38,12 @@ public class KeycloakAdmin {
         this.http = new KeycloakHttp(config, SIDE_BY_SIDE);
     }
 
-    /** Runs the work with Keycloak's client. Fails with {@link KeycloakFailure}, which says what can be told to an operator. */
+    /** Runs the work with Keycloak's client. Fails with {@link KeycloakFailure}, whose message an operator may see. */
     public <T> Uni<T> call(Function<KeycloakClient, T> work) {
         return call(patience, work);
     }
 
-    /** As {@link #call(Function)}, for a caller that goes on without an answer rather than wait longer. */
+    /** As {@link #call(Function)}, for a caller that continues without an answer rather than wait longer. */
     public <T> Uni<T> call(Duration patience, Function<KeycloakClient, T> work) {
         Uni<T> call = Uni.createFrom()
                 .<T>emitter(emitter -> start(CallDeadline.in(patience), work, emitter))

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
 import org.keycloak.representations.idm.RealmRepresentation;
 
 /**
- * Keycloak's administration, within one call of {@link KeycloakAdmin}: each request blocks until Keycloak answers or the call's time is
- * over. Requests fail with {@link KeycloakFailure}.
+ * Keycloak's administration, within one call of {@link KeycloakAdmin}: each request blocks until Keycloak answers or
+ * the call's time limit expires. Requests fail with {@link KeycloakFailure}.
  */
 public final class KeycloakClient {
 
@@ -26,23 +26,23 @@ public final class KeycloakClient {
         this.callDeadline = callDeadline;
     }
 
-    /** Makes a realm with all that the representation holds, and gets the rights in it. */
+    /** Creates a realm with everything in the representation, and gets the rights in it. */
     public void createRealm(RealmRepresentation realm) {
         post("/admin/realms", realm);
         renewRights();
     }
 
-    /** Gets the rights in realms that were made since the administrator's token was. */
+    /** Gets the rights in realms that are newer than the administrator's token. */
     public void renewRights() {
         http.renewRights(callDeadline);
     }
 
-    /** A realm, whether it is there or not. */
+    /** A realm, which need not exist. */
     public KeycloakRealm realm(String name) {
         return new KeycloakRealm(this, REALMS + encoded(name));
     }
 
-    /** What is at a path; empty when there is nothing. */
+    /** The resource at a path; empty when there is none. */
     <T> Optional<T> find(String path, Class<T> type) {
         try {
             return Optional.of(KeycloakHttp.read(
@@ -67,7 +67,10 @@ public final class KeycloakClient {
         return KeycloakHttp.read(send("GET", path, null).body(), type);
     }
 
-    /** Tells a thing that is not in a realm from a realm that is not there, which Keycloak answers with the same status. */
+    /**
+     * Sends a request, and reports a missing realm as such: Keycloak answers it with the same status as a missing
+     * resource of a realm.
+     */
     private KeycloakHttp.Answer send(String method, String path, @Nullable Object body) {
         try {
             return http.send(method, path, body, callDeadline);
@@ -82,7 +85,7 @@ public final class KeycloakClient {
         }
     }
 
-    /** Returns the id of what was made, where Keycloak tells it. */
+    /** Returns the id of the new resource, if Keycloak sends it. */
     String post(String path, Object body) {
         return send("POST", path, body)
                 .location()
@@ -98,7 +101,7 @@ public final class KeycloakClient {
         send("PUT", path, body);
     }
 
-    /** Succeeds when there is nothing at the path. */
+    /** Deletes the resource at the path; also succeeds when there is none. */
     void delete(String path) {
         try {
             http.send("DELETE", path, null, callDeadline);
@@ -109,14 +112,14 @@ public final class KeycloakClient {
         }
     }
 
-    /** Removes some of what is listed at the path. */
+    /** Removes the given items from the list at the path. */
     void delete(String path, Object body) {
         send("DELETE", path, body);
     }
 
     /**
-     * One segment of a path, or a value of a query. The unreserved characters of RFC 3986, section 2.3, stay as they are: Keycloak refuses a path in
-     * which one of them is encoded, since its normal form is another.
+     * Encodes a segment of a path, or a value of a query. The unreserved characters of RFC 3986, section 2.3, stay
+     * unencoded: Keycloak refuses a path that encodes one of them, since it is not in normal form.
      */
     static String encoded(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8)

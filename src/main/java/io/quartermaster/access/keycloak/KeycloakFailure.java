@@ -5,7 +5,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** Keycloak was not reached, or did not do what it was asked. */
+/** Thrown when Keycloak cannot be reached, or does not carry out a request. */
 public final class KeycloakFailure extends RuntimeException implements ExternalFailure {
 
     private static final long serialVersionUID = 1L;
@@ -13,7 +13,10 @@ public final class KeycloakFailure extends RuntimeException implements ExternalF
     private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
-    /** What Keycloak, or the proxy before it, answers while it cannot be asked: bad gateway, unavailable, gateway timeout. */
+    /**
+     * The answers of Keycloak, or of the proxy in front of it, while it is away: bad gateway, unavailable, gateway
+     * timeout.
+     */
     private static final Set<Integer> AWAY = Set.of(502, 503, 504);
 
     private static final int NO_ANSWER = 503;
@@ -33,7 +36,7 @@ public final class KeycloakFailure extends RuntimeException implements ExternalF
         this.body = body;
     }
 
-    /** No answer, or none in time. */
+    /** The failure for no answer, or none in time. */
     static KeycloakFailure away(String message) {
         return new KeycloakFailure(message, NO_ANSWER, "");
     }
@@ -47,38 +50,41 @@ public final class KeycloakFailure extends RuntimeException implements ExternalF
         return new KeycloakFailure("Keycloak answered " + status + (text.isBlank() ? "" : ": " + text), status, text);
     }
 
-    /** What was asked for is not there because its realm is not. */
+    /** The failure for a resource whose realm does not exist. */
     static KeycloakFailure noRealm(String realm) {
         return new KeycloakFailure("Keycloak has no realm " + realm, NOT_FOUND, "", realm);
     }
 
-    /** An answer of 500 is none of these: Keycloak was there, and failed at what it was asked. */
+    /**
+     * Whether Keycloak is away. An answer of 500 does not mean that: Keycloak was there, but failed to carry out the
+     * request.
+     */
     @Override
     public boolean isAway() {
         return AWAY.contains(status);
     }
 
-    /** Something is not there: the realm itself, or a thing of a realm that is there. */
+    /** Whether something does not exist: the realm itself, or a resource of an existing realm. */
     public boolean isNotFound() {
         return status == NOT_FOUND;
     }
 
-    /** The realm that is not there, where that is why. */
+    /** The realm that does not exist, if that is the cause. */
     public Optional<String> missingRealm() {
         return Optional.ofNullable(missingRealm);
     }
 
-    /** What was to be made is there already. */
+    /** Whether the resource to create exists already. */
     public boolean isConflict() {
         return status == CONFLICT;
     }
 
-    /** Keycloak does not accept what it was sent. */
+    /** Whether Keycloak refused the content of the request. */
     public boolean isBadRequest() {
         return status == BAD_REQUEST;
     }
 
-    /** What Keycloak said, cut. */
+    /** Keycloak's answer, truncated. */
     public String body() {
         return body;
     }

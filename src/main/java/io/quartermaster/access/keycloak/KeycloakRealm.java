@@ -16,7 +16,9 @@ import org.keycloak.representations.idm.GroupRepresentation;
 import org.keycloak.representations.idm.RoleRepresentation;
 import org.keycloak.representations.idm.UserRepresentation;
 
-/** One realm as Keycloak's administration shows it, request by request. What exactly each does is in Keycloak's Admin REST API. */
+/**
+ * One realm in Keycloak's administration; each method is one request. Keycloak's Admin REST API documents the details.
+ */
 public final class KeycloakRealm {
 
     private final KeycloakClient keycloak;
@@ -56,7 +58,10 @@ public final class KeycloakRealm {
         keycloak.delete(path);
     }
 
-    /** No group whose path has steps that are {@code .} or {@code ..}: with these the address would be that of something else. */
+    /**
+     * The group of a path. Finds no group whose path has steps {@code .} or {@code ..}: with these, the URL would
+     * address something else.
+     */
     public Optional<GroupRepresentation> group(GroupPath group) {
         if (group.hasDotSteps()) {
             return Optional.empty();
@@ -67,12 +72,12 @@ public final class KeycloakRealm {
         return keycloak.find(path + "/group-by-path/" + segments, GroupRepresentation.class);
     }
 
-    /** Groups without a parent. */
+    /** A page of the groups without a parent. */
     public List<GroupRepresentation> groups(int first, int most) {
         return keycloak.list(path + "/groups?first=" + first + "&max=" + most, GroupRepresentation.class);
     }
 
-    /** How many groups the realm has, subgroups among them. */
+    /** The number of groups in the realm, subgroups included. */
     public long groupCount() {
         return keycloak.get(path + "/groups/count", ObjectNode.class)
                 .path("count")
@@ -134,7 +139,7 @@ public final class KeycloakRealm {
         keycloak.post(path + "/roles", role);
     }
 
-    /** Makes a role of one of the realm's clients part of a role of the realm. */
+    /** Adds a role of one of the realm's clients to a composite role of the realm. */
     public void addToRole(String role, RoleRepresentation part) {
         keycloak.post(path + "/roles/" + encoded(role) + "/composites", List.of(part));
     }
@@ -147,7 +152,7 @@ public final class KeycloakRealm {
         return keycloak.get(path + "/clients/" + encoded(client) + "/roles/" + encoded(name), RoleRepresentation.class);
     }
 
-    /** Those given to the user itself, not what they consist of. */
+    /** The roles assigned to the user itself, without the parts of composite roles. */
     public List<RoleRepresentation> rolesOf(String user) {
         return keycloak.list(path + "/users/" + encoded(user) + "/role-mappings/realm", RoleRepresentation.class);
     }

@@ -2,7 +2,10 @@ package io.quartermaster.access.keycloak;
 
 import java.net.URI;
 
-/** With what a node's agent gets its tokens. The secret is told once, when it is made. */
+/**
+ * The credential with which a node's agent gets its tokens. The answer that creates the secret is the only one that
+ * shows it.
+ */
 public record NodeCredential(String node, String clientId, String clientSecret, URI tokenUrl) {
 
     @Override

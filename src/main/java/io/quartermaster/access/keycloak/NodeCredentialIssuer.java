@@ -13,8 +13,9 @@ import org.keycloak.representations.idm.ClientRepresentation;
 import org.keycloak.representations.idm.ProtocolMapperRepresentation;
 
 /**
- * One credential per node: a client of the operator's realm whose tokens have the role {@code agent} and name the node. Issuing again
- * replaces the secret and ends the node's {@linkplain NodeSessionIssuer sessions}; access tokens got with the old one run out within minutes.
+ * Issues one credential per node: a client of the operator's realm whose tokens have the role {@code agent} and name
+ * the node. A new issue replaces the secret and ends the node's {@linkplain NodeSessionIssuer sessions}; access tokens
+ * from the old secret expire within minutes.
  */
 @ApplicationScoped
 public class NodeCredentialIssuer {
@@ -40,7 +41,10 @@ public class NodeCredentialIssuer {
                 .call(() -> sessions.revoke(node));
     }
 
-    /** The agent of this node gets no further tokens, and its sessions end, also where Keycloak is away. Succeeds when there was no credential. */
+    /**
+     * Revokes the credential of a node. Its agent gets no further tokens, and its sessions end, even while Keycloak is
+     * away. Also succeeds when there was no credential.
+     */
     public Uni<Void> revoke(String node) {
         return sessions.revoke(node)
                 .chain(() -> admin.call((KeycloakClient keycloak) -> {

@@ -1,12 +1,13 @@
 /**
  * Keycloak's administration, as the service uses it.
  *
- * <p>Owns: the HTTP engine, the administrator's token and the time limits of calls to Keycloak's administration; the credentials of nodes.
+ * <p>Owns: the HTTP engine, the administrator's token and the time limits of calls to Keycloak's administration; the
+ * credentials of nodes.
  *
- * <p>Does not own: the check of tokens ({@code access}); what a tenant's realm holds ({@code tenancy}).
+ * <p>Does not own: the check of tokens ({@code access}); the content of a tenant's realm ({@code tenancy}).
  *
- * <p>Invariants: no call runs on an event loop of the service or holds up one; a call that is given up ends at once and gives its permit
- * back; no call is made inside a database transaction.
+ * <p>Invariants: no call runs on an event loop of the service or blocks one; a call that exceeds its time limit ends
+ * immediately and releases its permit; no call is made inside a database transaction.
  */
 @NullMarked
 package io.quartermaster.access.keycloak;

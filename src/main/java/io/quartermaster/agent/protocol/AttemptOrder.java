@@ -13,19 +13,20 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one attempt should be. Everything but {@code desired} stays the same for the life of an attempt; the agent
- * keeps what it was first told.
+ * The desired state of one attempt. All fields except {@code desired} stay the same for the life of an attempt; the
+ * agent keeps the values that it received first.
  *
- * @param attemptNumber of the workload, from 1
+ * @param attemptNumber number of the attempt among those of its workload, from 1
  * @param command program and arguments; not read by a shell
  * @param environment of the work, beside what the agent sets ({@code QM_*}, {@code CUDA_*}, which win)
- * @param runUser OS user of the tenant on nodes that keep tenants apart by user
+ * @param runUser OS user of the tenant on nodes that isolate tenants by user
  * @param checkpointFolder name of the folder that all attempts of the workload share, unique in the tenant
- * @param abortCallback run before the work is told to stop; empty for none
- * @param maxRuntimeMillis after which the agent stops the work by itself ({@link StopReason#TIMED_OUT})
- * @param graceMillis from the request to stop to KILL, for the stops that the agent decides by itself
- * @param resumes the paused attempt of this workload whose processes this one takes over; where they are gone, it is
- *     started like any other. An agent that does not know the field starts it anew, and never beside the paused one
+ * @param abortCallback command that runs before the work gets its signal to stop; empty for none
+ * @param maxRuntimeMillis time after which the agent stops the work by itself ({@link StopReason#TIMED_OUT})
+ * @param graceMillis time from the request to stop until KILL, for the stops that the agent decides by itself
+ * @param resumes the paused attempt of this workload whose processes this one takes over. If they are gone, the attempt
+ *     starts like any other. An agent that does not know the field starts the attempt in new processes, and never while
+ *     the paused one lives
  */
 public record AttemptOrder(
         UUID attemptId,
@@ -77,9 +78,9 @@ public record AttemptOrder(
     }
 
     /**
-     * A device, or a part of it in thousandths, that the attempt holds.
+     * A device, or a part of one in thousandths, that the attempt holds.
      *
-     * @param instance the MIG instance that the part is; null for another part, or all of the device
+     * @param instance the MIG instance, if the part is one; null for any other part, or the whole device
      */
     public record DeviceShare(
             int index, int gpuMilli, @Nullable MigInstance instance) {
@@ -97,7 +98,7 @@ public record AttemptOrder(
      * A MIG instance.
      *
      * @param profile such as {@code 1g.10gb}
-     * @param firstSlice the memory slice that it begins at
+     * @param firstSlice the memory slice at which it begins
      */
     public record MigInstance(String profile, int firstSlice) {
         public MigInstance {
@@ -114,14 +115,16 @@ public record AttemptOrder(
         @JsonSubTypes.Type(value = Desired.Pause.class, name = "pause"),
     })
     public sealed interface Desired {
-        /** Start it unless it was started before, and let it run. */
+        /** Start the attempt unless it was started before, and let it run. */
         record Run() implements Desired {}
 
         /**
-         * End it. Asking again may change the reason and may shorten what is left of the grace, never lengthen it.
+         * End the attempt. A repeated request may change the reason and may shorten the remaining grace, never extend
+         * it.
          *
-         * @param graceMillis from when the agent hears of it until KILL. 0: it is heard late, and unless the attempt was asked before it has the
-         *     grace that its order states; {@link #AT_ONCE_MILLIS}: it is killed at once, without its abort callback
+         * @param graceMillis time from the agent's receipt of the request until KILL. 0: the request arrives late, and
+         * the attempt has the grace that its order states, unless it was asked to stop before. {@link #AT_ONCE_MILLIS}:
+         * it is killed immediately, without its abort callback
          */
         record Stop(
                 @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
@@ -137,10 +140,11 @@ public record AttemptOrder(
         }
 
         /**
-         * Let its processes stand still, off the devices; where that cannot be, end it as {@link StopReason#PREEMPTED}.
-         * Only told to agents whose {@link Inventory} says that they can.
+         * Pause the attempt: stop its processes and free its devices. If that is impossible, end it as
+         * {@link StopReason#PREEMPTED}. The service sends this only to agents whose {@link Inventory} states that they
+         * can pause.
          *
-         * @param graceMillis from when the agent hears of it until the devices are free, in either way
+         * @param graceMillis time from the agent's receipt of the request until the devices are free, in either way
          */
         record Pause(long graceMillis) implements Desired {
             public Pause {

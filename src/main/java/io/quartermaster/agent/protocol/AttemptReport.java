@@ -8,13 +8,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the agent knows of one attempt.
+ * The agent's report about one attempt.
  *
  * @param checkpoint newest checkpoint in the workload's folder, if there is one
- * @param log end of the output, only when it changed since the last request that was answered
- * @param endedAgoMillis of an attempt that ended or is paused: how long before this request was sent it came to that, on
- *     a clock that never jumps. The service counts back from when the request arrives, so neither machine's time of day
- *     matters. Null where that is not known, and from agents that do not tell
+ * @param log end of the output, only if it changed since the last answered request
+ * @param endedAgoMillis for an attempt that ended or is paused: the time between that event and the sending of this
+ * request, on a clock that never jumps. The service counts back from the arrival of the request, so neither machine's
+ * time of day matters. Null if the time is unknown, and from agents that do not report it
  */
 public record AttemptReport(
         UUID attemptId,
@@ -35,7 +35,7 @@ public record AttemptReport(
         }
     }
 
-    /** The same report, sent so much later. */
+    /** This report, sent later by the given time. */
     AttemptReport agedBy(long millis) {
         return endedAgoMillis == null
                 ? this
@@ -45,15 +45,15 @@ public record AttemptReport(
 
     /**
      * A saved state of the work: the newest finished entry of its checkpoint folder. Entries whose name begins with a
-     * dot or ends in {@code .tmp} or {@code .partial} are unfinished and do not count.
+     * dot or ends in {@code .tmp} or {@code .partial} are unfinished and are ignored.
      */
     public record Checkpoint(String name, long savedAtEpochMillis) {}
 
     /**
      * The end of the output, standard and error output together.
      *
-     * @param text UTF-8; bytes that are none are replaced
-     * @param totalBytes written since the attempt started, of which the text is the last part
+     * @param text UTF-8; invalid bytes are replaced
+     * @param totalBytes bytes written since the attempt started; the text is their last part
      */
     public record LogTail(String text, long totalBytes) {
         public LogTail {

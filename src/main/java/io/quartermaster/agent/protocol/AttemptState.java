@@ -9,8 +9,9 @@ import com.fasterxml.jackson.annotation.JsonTypeInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Where an attempt is on its node. It only moves down this list, but that what is {@link Paused} may still be told to
- * stop, and {@link Ended} is final. What is paused does not run again under its own id: the next attempt takes it over.
+ * The state of an attempt on its node. It only moves down this list, except that a {@link Paused} attempt may still be
+ * asked to stop; {@link Ended} is final. A paused attempt does not run again under its own id: the next attempt takes
+ * it over.
  */
 @JsonTypeInfo(use = JsonTypeInfo.Id.NAME, property = "state")
 @JsonSubTypes({
@@ -22,24 +23,24 @@ import org.jspecify.annotations.Nullable;
 })
 public sealed interface AttemptState {
 
-    /** Recorded; its processes are not known to run yet. */
+    /** The attempt is recorded; whether its processes run is not known yet. */
     record Starting() implements AttemptState {}
 
-    /** Its processes run. */
+    /** Its processes are running. */
     record Running(long startedAtEpochMillis) implements AttemptState {
         public Running {
             requireTime("startedAtEpochMillis", startedAtEpochMillis);
         }
     }
 
-    /** It was asked to stop; its processes may still run. */
+    /** The attempt was asked to stop; its processes may still run. */
     record Stopping(@Nullable Long startedAtEpochMillis, StopReason reason) implements AttemptState {
         public Stopping {
             requireTime("startedAtEpochMillis", startedAtEpochMillis);
         }
     }
 
-    /** Its processes stand still and hold no device. They live under the node's lease like any other. */
+    /** Its processes are stopped and hold no device. Their life depends on the node's lease as that of all others. */
     record Paused(@Nullable Long startedAtEpochMillis) implements AttemptState {
         public Paused {
             requireTime("startedAtEpochMillis", startedAtEpochMillis);
@@ -47,12 +48,12 @@ public sealed interface AttemptState {
     }
 
     /**
-     * Nothing of it runs any more, and it never will again.
+     * All its processes have ended, and it never runs again.
      *
-     * @param exitCode as a shell would give it (128 + signal), absent when the work was never started or its end was
-     *     not seen
-     * @param startedAtEpochMillis absent when it was never started
-     * @param detail for people; may be empty. What is beyond {@link Protocol#MAX_DETAIL_BYTES} is cut
+     * @param exitCode as a shell reports it (128 + signal); absent if the work never started or its end was not
+     *     observed
+     * @param startedAtEpochMillis absent if it never started
+     * @param detail explanation for people; may be empty. Text beyond {@link Protocol#MAX_DETAIL_BYTES} is truncated
      */
     record Ended(
             Outcome outcome,
@@ -68,7 +69,7 @@ public sealed interface AttemptState {
                     "one of succeeded, failed, out-of-memory, preempted, cancelled, timed-out, lost");
             requireTime("startedAtEpochMillis", startedAtEpochMillis);
             requireTime("endedAtEpochMillis", endedAtEpochMillis);
-            // Never refused: that an attempt has ended must not be lost for the words that explain it.
+            // Truncated, never refused: a long explanation must not cause the loss of the end itself.
             detail = detail == null ? "" : Protocol.cut(detail, Protocol.MAX_DETAIL_BYTES);
         }
     }

@@ -1,6 +1,6 @@
 package io.quartermaster.agent.protocol;
 
-/** A field of a message of the protocol has a value that is not accepted. */
+/** Thrown when a field of a message of the protocol has an invalid value. */
 public final class InvalidFieldException extends IllegalArgumentException {
     private static final long serialVersionUID = 1L;
 
@@ -15,12 +15,12 @@ public final class InvalidFieldException extends IllegalArgumentException {
         this.accepted = accepted;
     }
 
-    /** Its path inside the record that refused it, such as {@code devices[1].index}. */
+    /** The path of the field inside the record that refused it, such as {@code devices[1].index}. */
     public String field() {
         return field;
     }
 
-    /** The beginning of what was given. */
+    /** The beginning of the given value. */
     public String given() {
         return given;
     }

@@ -15,15 +15,15 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the node has.
+ * The hardware and the abilities of a node.
  *
  * @param devices by index, ascending
  * @param cpuMilli thousandths of a processor that the agent sees
- * @param isolation how work of different tenants is kept apart here
- * @param trustsTenants the operator said that tenants may meet on this node although {@code isolation} is {@link
- *     Isolation#NONE}; for demonstrations
- * @param simulated the devices are made up: work runs, but no GPU does
- * @param pausing how this node can pause work; null where it cannot
+ * @param isolation how the node isolates the work of different tenants
+ * @param trustsTenants whether the operator allows several tenants on this node although {@code isolation} is
+ *     {@link Isolation#NONE}; for demonstrations
+ * @param simulated whether the devices are simulated: work runs, but without GPUs
+ * @param pausing how this node pauses work; null if it cannot
  */
 public record Inventory(
         List<Device> devices,
@@ -51,9 +51,10 @@ public record Inventory(
     }
 
     /**
-     * That work can be paused here.
+     * The node's ability to pause work.
      *
-     * @param most attempts that are kept paused at a time: each keeps its main memory, and its devices' memory there
+     * @param most the most attempts that are paused at a time: each keeps its main memory, and there also the content
+     *     of its devices' memory
      */
     public record Pausing(
             @JsonFormat(with = JsonFormat.Feature.READ_UNKNOWN_ENUM_VALUES_USING_DEFAULT_VALUE)
@@ -66,18 +67,18 @@ public record Inventory(
         }
     }
 
-    /** What is done beside stopping the processes. */
+    /** The step that follows the stopping of the processes. */
     public enum PausedBy {
-        /** Nothing: the devices are made up, and hold no memory. */
+        /** No further step: the devices are simulated, and hold no memory. */
         @JsonProperty("signals")
         @JsonEnumDefaultValue
         SIGNALS,
-        /** The memory of NVIDIA devices is moved to the machine's by cuda-checkpoint. */
+        /** The program cuda-checkpoint moves the memory of NVIDIA devices to main memory. */
         @JsonProperty("cuda-checkpoint")
         CUDA_CHECKPOINT
     }
 
-    /** How work is kept apart. A node with {@code NONE} may only be in a pool of one tenant. */
+    /** How the node isolates work. A node with {@code NONE} may only be in a pool of one tenant. */
     public enum Isolation {
         @JsonProperty("container")
         CONTAINER,
@@ -90,9 +91,9 @@ public record Inventory(
     /**
      * One GPU.
      *
-     * @param index as the driver counts by PCI bus
+     * @param index as the driver counts, in the order of the PCI bus
      * @param model as the driver names it, such as {@code NVIDIA H200}
-     * @param migEnabled the device is divided into MIG instances
+     * @param migEnabled whether the device is in MIG mode
      */
     public record Device(int index, String uuid, String model, long memoryMiB, boolean healthy, boolean migEnabled) {
         public Device {

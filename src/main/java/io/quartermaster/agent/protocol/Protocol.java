@@ -5,15 +5,15 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Version, path and bounds of the protocol, and the checks that several of its records share. */
+/** Version, paths and limits of the protocol, and the checks that several of its records share. */
 public final class Protocol {
-    /** What {@code formatVersion} says in both directions. */
+    /** The value of {@code formatVersion} in both directions. */
     public static final int FORMAT_VERSION = 1;
 
-    /** The longest that an agent may ask the service to hold a call open. */
+    /** The longest time for which an agent may ask the service to hold a call open. */
     public static final long MAX_WAIT_MILLIS = 60_000;
 
-    /** How long ago something may have happened: ten years. */
+    /** The greatest age of an event: ten years. */
     public static final long MAX_AGE_MILLIS = 10L * 366 * 24 * 3_600_000;
 
     /** A tail of output is at most this many characters, made from at most as many bytes. */
@@ -25,41 +25,41 @@ public final class Protocol {
     /** Devices of one node, or of one attempt on it. */
     public static final int MAX_DEVICES = 256;
 
-    /** Processors of a node, in thousandths, and its memory, in MiB: far beyond any machine. */
+    /** Limit of a node's processors, in thousandths, and of its memory, in MiB: far beyond any machine. */
     public static final int MAX_CPU_MILLI = 100_000_000;
 
     public static final long MAX_MEMORY_MIB = 1L << 32;
 
-    /** Characters of a version, of the id of a boot or of a device, of a model. */
+    /** Characters of a version, of the id of a boot or a device, or of a model. */
     public static final int MAX_WORD = 128;
 
     /** Bytes of the explanation of an attempt's end, in UTF-8. */
     public static final int MAX_DETAIL_BYTES = 4 * 1024;
 
-    /** Times by the clock of a node, in milliseconds since 1970: up to the end of the year 9999. */
+    /** The latest time by the clock of a node, in milliseconds since 1970: the end of the year 9999. */
     public static final long MAX_EPOCH_MILLIS = 253_402_300_799_999L;
 
     /** Arguments of a command. */
     public static final int MAX_ARGUMENTS = 1_000;
 
-    /** What stands at the end of a text that was cut. */
+    /** The end of a truncated text. */
     private static final String CUT = " ... (cut)";
 
     private static final int MAX_REPEATED = 100;
 
-    /** Names that become a folder: no separator, no leading dot or dash, nothing that a shell would read. */
+    /** Names of folders: no separator, no leading dot or dash, no character with a meaning for a shell. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._-]{0,127}");
 
     private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,127}");
 
     private Protocol() {}
 
-    /** The path of the one call, below the service's base address. */
+    /** The path of the sync call, below the service's base address. */
     public static String syncPath(String node) {
         return "/v1/nodes/" + name("node", node) + "/sync";
     }
 
-    /** The path at which the service gives sessions to the node. */
+    /** The path at which the service issues sessions to the node. */
     public static String sessionsPath(String node) {
         return "/v1/nodes/" + name("node", node) + "/sessions";
     }
@@ -79,12 +79,12 @@ public final class Protocol {
         }
     }
 
-    /** The field must be there: readers of JSON make null of one that is not. */
+    /** Requires a field, since readers of JSON set a missing one to null. */
     static void requirePresent(String field, @Nullable Object given, String accepted) {
         require(given != null, field, given, accepted);
     }
 
-    /** A list that is there, has no null in it and is not too long. */
+    /** Requires a list without null elements that is not too long. */
     static void requireList(String field, @Nullable List<?> given, int most) {
         requirePresent(field, given, "a list");
         if (given != null) {
@@ -95,7 +95,7 @@ public final class Protocol {
         }
     }
 
-    /** A text from 1 to {@link #MAX_WORD} characters, not all of them blank and none a control character. */
+    /** Requires a text of 1 to {@link #MAX_WORD} characters, not all of them blank and none a control character. */
     static void requireLine(String field, @Nullable String given) {
         require(
                 given != null
@@ -111,14 +111,14 @@ public final class Protocol {
         require(given >= least && given <= most, field, given, "from " + least + " to " + most);
     }
 
-    /** A time by a node's clock, in milliseconds since 1970; null where it is not known. */
+    /** Requires a time by a node's clock, in milliseconds since 1970, or null for an unknown one. */
     static void requireTime(String field, @Nullable Long epochMillis) {
         if (epochMillis != null) {
             requireBetween(field, epochMillis, 0, MAX_EPOCH_MILLIS);
         }
     }
 
-    /** The text, or as much of its beginning as has at most so many bytes in UTF-8 together with a mark that says that it was cut. */
+    /** Truncates a text to at most so many bytes in UTF-8, including the mark at the end of a truncated text. */
     static String cut(String text, int mostBytes) {
         if (text.getBytes(StandardCharsets.UTF_8).length <= mostBytes) {
             return text;

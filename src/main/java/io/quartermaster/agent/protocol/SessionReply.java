@@ -3,9 +3,10 @@ package io.quartermaster.agent.protocol;
 import static io.quartermaster.agent.protocol.Protocol.check;
 
 /**
- * A session of the node, to be shown with its calls instead of an access token of Keycloak. It can open the next one while it holds.
+ * A session of the node. Its token replaces an access token of Keycloak in the node's calls, and can open the next
+ * session while it is valid.
  *
- * @param lifeMillis from now; the agent renews it long before
+ * @param lifeMillis time until the session expires; the agent renews it long before
  */
 public record SessionReply(String token, long lifeMillis) {
     public SessionReply {

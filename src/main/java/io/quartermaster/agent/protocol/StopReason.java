@@ -4,8 +4,8 @@ import com.fasterxml.jackson.annotation.JsonEnumDefaultValue;
 import com.fasterxml.jackson.annotation.JsonProperty;
 
 /**
- * Why an attempt is asked to stop; decides its outcome once it was asked, whatever its exit code. An agent that is older than the service
- * takes a reason it does not know for {@link #CANCELLED}, and stops the attempt all the same.
+ * The reason why an attempt must stop. After the request, the reason decides the outcome, whatever the exit code. An
+ * agent that is older than the service treats an unknown reason as {@link #CANCELLED}, and stops the attempt too.
  */
 public enum StopReason {
     @JsonProperty("preempted")
@@ -13,13 +13,13 @@ public enum StopReason {
     @JsonProperty("cancelled")
     @JsonEnumDefaultValue
     CANCELLED(AttemptState.Outcome.CANCELLED),
-    /** Another part of the workload is over, and this one does not go on without it. */
+    /** Another part of the workload has ended, and this one does not continue without it. */
     @JsonProperty("incomplete")
     INCOMPLETE(AttemptState.Outcome.CANCELLED),
-    /** It ran for its maximum run time. */
+    /** The attempt ran for its maximum run time. */
     @JsonProperty("timed-out")
     TIMED_OUT(AttemptState.Outcome.TIMED_OUT),
-    /** The service does not want it here any more: it is not listed, or the node's lease ended. */
+    /** The service no longer orders the attempt here: it is not listed, or the node's lease ended. */
     @JsonProperty("given-up")
     GIVEN_UP(AttemptState.Outcome.LOST);
 

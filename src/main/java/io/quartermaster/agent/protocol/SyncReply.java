@@ -7,15 +7,15 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that should be, whole: what runs on the node and is not listed here is stopped.
+ * The complete desired state of a node: the agent stops every running attempt that is not listed here.
  *
  * @param formatVersion {@link Protocol#FORMAT_VERSION} of the sender
- * @param revision of this state; never falls for a node
- * @param leaseMillis how long the agent may run work from the moment it <em>sent</em> the request that this answers.
- *     The service counts from when it answered, plus a margin, so the agent's count ends first
- * @param paused attempts that stay paused, beside those that an order takes over; every other paused one is ended. Null
- *     from a service that knows nothing of pausing: then all stay
- * @param forget attempts whose end has been taken in: the agent may delete what it has of them
+ * @param revision revision of this state; it never decreases for a node
+ * @param leaseMillis how long the agent may run work, from the moment it <em>sent</em> the answered request. The
+ *     service counts from its answer and adds a margin, so the lease ends first for the agent
+ * @param paused attempts that stay paused, beside those that an order takes over; the agent ends every other paused
+ *     one. Null from a service that does not support pausing: then all stay
+ * @param forget attempts whose end the service has processed: the agent may delete its records of them
  */
 public record SyncReply(
         int formatVersion,

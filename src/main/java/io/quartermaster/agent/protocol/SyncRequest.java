@@ -13,18 +13,18 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The state that is: what the node has and what runs there.
+ * The actual state of a node: its hardware and its attempts.
  *
  * @param formatVersion {@link Protocol#FORMAT_VERSION} of the sender
- * @param bootId new with each boot of the operating system; when it changes, nothing that ran before runs now
+ * @param bootId new with each boot of the operating system; when it changes, all earlier processes have ended
  * @param instanceId new with each start of the agent
- * @param stateId of the agent's state folder, made with it: two agents with one credential differ in it. Null from agents that
- *     know nothing of it
- * @param sequence counts the requests of one instance from 1; a request that arrives after a later one is old news
- *     and changes nothing
- * @param appliedRevision revision of the last reply that was carried out, 0 if none since the agent started
- * @param waitMillis how long the service may wait for a revision beyond {@code appliedRevision} before it answers
- * @param attempts every attempt of which the agent has a record, once each, in the order of their ids
+ * @param stateId id of the agent's state folder, created with it: two agents with one credential differ in it. Null
+ * from agents that do not support it
+ * @param sequence counts the requests of one instance from 1; a request that arrives after a later one is outdated and
+ *     changes nothing
+ * @param appliedRevision revision of the last reply that the agent carried out, 0 if none since it started
+ * @param waitMillis how long the service may wait for a revision after {@code appliedRevision} before it answers
+ * @param attempts every attempt that the agent has a record of, once each, in the order of their ids
  */
 public record SyncRequest(
         int formatVersion,
@@ -59,7 +59,7 @@ public record SyncRequest(
         }
     }
 
-    /** The same request, sent so long after its reports were made. */
+    /** This request, sent so long after its reports were made. */
     public SyncRequest agedBy(long millis) {
         return new SyncRequest(
                 formatVersion,

@@ -17,24 +17,29 @@ import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 
 /**
- * What is kept of one attempt, in a folder of its own: the only thing that its supervisor and the agent share.
+ * The folder of one attempt on disk. Its supervisor and the agent share nothing else.
  *
  * <ul>
- *   <li>{@code record}: what was ordered. Written by the agent, durably, before anything else happens.
- *   <li>{@code lock}: held by the supervisor for as long as it lives, and by whoever else decides the attempt's fate.
- *   <li>{@code lease}: until when it may run; written by the agent at each renewal.
- *   <li>{@code stop}: that it should end; by the agent, or by the supervisor when lease or run time are used up.
- *   <li>{@code started}: durably written by the supervisor before it starts the work. Whoever finds it starts nothing.
- *   <li>{@code work}: the leader of the work's process group, once there is one.
- *   <li>{@code exit}: how it ended; durable, final, and only written when nothing of it runs any more.
- *   <li>{@code pause}: that its processes should stand still; by the agent. {@code paused}: that they do; by the supervisor.
- *   <li>{@code resume}: the attempt that takes the processes over, with every one before it; durably written by the agent before
- *       it is heard of again. {@code resumed}: that they go on as that attempt; by the supervisor.
- *   <li>{@code output-*}: see {@link AttemptOutput}. {@code supervisor.log}: complaints of the supervisor itself.
+ *   <li>{@code record}: the order. The agent writes it durably before any other step.
+ *   <li>{@code lock}: locked by the supervisor for as long as it lives, and by any other process that decides the
+ *   outcome of the attempt.
+ *   <li>{@code lease}: the time until which the attempt may run; the agent writes it at each renewal.
+ *   <li>{@code stop}: the request to end; written by the agent, or by the supervisor when the lease or the run time
+ *   ends.
+ *   <li>{@code started}: written durably by the supervisor before it starts the work. A process that finds it must not
+ *   start the work.
+ *   <li>{@code work}: the leader of the work's process group, once it exists.
+ *   <li>{@code exit}: the outcome; durable, final, and written only when all processes have ended.
+ *   <li>{@code pause}: the request to pause; written by the agent. {@code paused}: its completion; written by the
+ *       supervisor.
+ *   <li>{@code resume}: the attempt that takes the processes over, with all attempts before it; written durably by the
+ *       agent before it reports that attempt. {@code resumed}: that they continue as that attempt; written by the
+ *       supervisor.
+ *   <li>{@code output-*}: see {@link AttemptOutput}. {@code supervisor.log}: errors of the supervisor itself.
  * </ul>
  *
- * <p>The lock makes "at most once" hold: {@code started} and {@code exit} are only written by its holder, who has
- * looked for both while holding it. A lock of the operating system ends with the process, however that ends.
+ * <p>The lock guarantees "at most once": only its holder writes {@code started} and {@code exit}, after it has looked
+ * for both. A lock of the operating system ends with the process, however that ends.
  */
 public record AttemptFolder(Path path) {
     private static final Duration CLAIM_LIMIT = Duration.ofSeconds(1);
@@ -84,9 +89,12 @@ public record AttemptFolder(Path path) {
         return path.resolve("supervisor.log");
     }
 
-    /** Until when work may run, on the {@link BootClock} of the named boot, and how long it was when it was granted. */
+    /**
+     * The time until which work may run, on the {@link BootClock} of the named boot, and the length of the lease when
+     * it was granted.
+     */
     public record Lease(String bootId, long untilMillis, long lengthMillis) {
-        /** Zero, so long past, when the lease was granted in another boot. */
+        /** The end of the lease; zero, and so long past, for a lease of another boot. */
         long untilMillis(BootClock clock) {
             return bootId.equals(clock.bootId()) ? untilMillis : 0;
         }
@@ -110,7 +118,7 @@ public record AttemptFolder(Path path) {
                 new Lease(stateFile.text("bootId"), stateFile.number("untilMillis"), stateFile.number("lengthMillis")));
     }
 
-    /** A request to end: by {@code deadlineMillis} of the boot clock nothing may run any more. */
+    /** A request to end: all processes must have ended by {@code deadlineMillis} of the boot clock. */
     public record StopRequest(StopReason reason, long graceMillis, long deadlineMillis) {}
 
     public void requestStop(StopRequest request) throws IOException {
@@ -137,12 +145,12 @@ public record AttemptFolder(Path path) {
         new StateFile().with("startedAtEpochMillis", startedAtEpochMillis).writeDurably(started());
     }
 
-    /** Whether its work was about to be started: what was written then need not be readable for that. */
+    /** Whether the supervisor was about to start the work. The file counts even if it is unreadable. */
     public boolean hasStarted() {
         return Files.exists(started());
     }
 
-    /** When its work was about to be started, if it came to that. */
+    /** The time at which the supervisor was about to start the work, if it was. */
     public Optional<Long> readStarted() throws IOException {
         Optional<StateFile> stateFile = StateFile.read(started());
         return stateFile.isEmpty()
@@ -150,7 +158,9 @@ public record AttemptFolder(Path path) {
                 : Optional.of(stateFile.get().number("startedAtEpochMillis"));
     }
 
-    /** The leader of the work's process group. The start time tells it from a later process with the same id. */
+    /**
+     * The leader of the work's process group. The start time distinguishes it from a later process with the same id.
+     */
     public record Leader(long pid, long startedAtEpochMillis) {
         private static final long START_TOLERANCE_MILLIS = 2_000;
 
@@ -159,7 +169,8 @@ public record AttemptFolder(Path path) {
         }
 
         public boolean isAlive() {
-            // The system derives a start from the time of day, so two readings differ when that was set meanwhile.
+            // The system derives the start time from the time of day, so two readings differ if the clock was set
+            // meanwhile.
             return ProcessHandle.of(pid)
                     .filter(process -> Math.abs(startOf(process) - startedAtEpochMillis) <= START_TOLERANCE_MILLIS)
                     .isPresent();
@@ -187,7 +198,7 @@ public record AttemptFolder(Path path) {
                 : Optional.of(new Leader(read.get().number("pid"), read.get().number("startedAtEpochMillis")));
     }
 
-    /** A request to stand still: by {@code deadlineMillis} of the boot clock the devices are free. */
+    /** A request to pause: the devices must be free by {@code deadlineMillis} of the boot clock. */
     public record PauseRequest(UUID attemptId, long graceMillis, long deadlineMillis) {}
 
     public void requestPause(PauseRequest request) throws IOException {
@@ -208,18 +219,18 @@ public record AttemptFolder(Path path) {
                 stateFile.id("attemptId"), stateFile.number("graceMillis"), stateFile.number("deadlineMillis")));
     }
 
-    /** @param at when its processes had come to a stand */
+    /** @param at when its processes had stopped */
     void markPaused(UUID attemptId, BootClock.Reading at) throws IOException {
         with(new StateFile().with("attemptId", attemptId), at).writeForThisBoot(paused());
     }
 
-    /** The attempt that was paused last; it may have been taken over since. */
+    /** The attempt that was paused last; another attempt may have taken it over since. */
     public Optional<UUID> readPaused() throws IOException {
         Optional<StateFile> read = StateFile.read(paused());
         return read.isEmpty() ? Optional.empty() : Optional.of(read.get().id("attemptId"));
     }
 
-    /** When its processes came to a stand; empty where an older supervisor did not write it down. */
+    /** The time at which its processes had stopped; empty if an older supervisor did not record it. */
     public Optional<BootClock.Reading> readPausedAt() throws IOException {
         return reading(StateFile.read(paused()));
     }
@@ -237,12 +248,12 @@ public record AttemptFolder(Path path) {
     }
 
     /**
-     * Which attempt the processes are of from now on.
+     * The attempt that owns the processes from now on.
      *
-     * @param earlier those they were of before, the first one first
+     * @param earlier the earlier owners of the processes, the first one first
      * @param devices their indices, in the order in which the work counts them
      * @param deviceMap see {@link GpuSuspender#deviceMap}
-     * @param maxRuntimeMillis from when they go on
+     * @param maxRuntimeMillis counted from the moment at which they continue
      */
     public record Resume(
             UUID attemptId,
@@ -280,7 +291,7 @@ public record AttemptFolder(Path path) {
                 stateFile.optionalNumber("maxRuntimeMillis")));
     }
 
-    /** That the processes go on as this attempt. */
+    /** A record that the processes continue as this attempt. */
     public record Resumed(UUID attemptId, long startedAtEpochMillis) {}
 
     void markResumed(Resumed resumed) throws IOException {
@@ -297,7 +308,7 @@ public record AttemptFolder(Path path) {
                 : Optional.of(new Resumed(read.get().id("attemptId"), read.get().number("startedAtEpochMillis")));
     }
 
-    /** @param at when nothing of it ran any more */
+    /** @param at when all its processes had ended */
     public void markEnded(Ended end, BootClock.Reading at) throws IOException {
         StateFile stateFile = with(new StateFile(), at)
                 .with("outcome", end.outcome())
@@ -330,12 +341,12 @@ public record AttemptFolder(Path path) {
                 stateFile.text("detail")));
     }
 
-    /** When nothing of it ran any more; empty where an older supervisor did not write it down. */
+    /** The time at which all its processes had ended; empty if an older supervisor did not record it. */
     public Optional<BootClock.Reading> readEndedAt() throws IOException {
         return reading(StateFile.read(exit()));
     }
 
-    /** Right to decide what becomes of the attempt. */
+    /** The exclusive right to decide the outcome of the attempt. */
     public record Claim(FileChannel channel) implements AutoCloseable {
         @Override
         public void close() throws IOException {
@@ -343,12 +354,14 @@ public record AttemptFolder(Path path) {
         }
     }
 
-    /** Waits while another process holds the claim, but not for long: the loop that waits also renews the node's lease. */
+    /**
+     * Takes the claim. It waits only briefly for another holder, since the waiting loop also renews the node's lease.
+     */
     public Claim claim() throws IOException {
         return claim(CLAIM_LIMIT);
     }
 
-    /** Throws an IOException when another process still holds the claim at the end of the limit. */
+    /** Takes the claim; throws an IOException if another process still holds it at the end of the limit. */
     Claim claim(Duration limit) throws IOException {
         long begunNanos = System.nanoTime();
         Optional<Claim> claim = tryClaim();
@@ -367,7 +380,7 @@ public record AttemptFolder(Path path) {
         return claim.get();
     }
 
-    /** Empty while somebody else, as a rule the living supervisor, holds the claim. */
+    /** Takes the claim if it is free; empty while another process, usually the living supervisor, holds it. */
     public Optional<Claim> tryClaim() throws IOException {
         FileChannel channel = open();
         try {
@@ -376,7 +389,7 @@ public record AttemptFolder(Path path) {
                 return Optional.of(new Claim(channel));
             }
         } catch (OverlappingFileLockException e) {
-            // Another agent in this same process: to be treated like any other holder.
+            // Another agent in this process holds it, which counts like any other holder.
         }
         channel.close();
         return Optional.empty();

@@ -16,11 +16,11 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The output of an attempt, bounded: it keeps at least the last half and at most the whole of its limit.
+ * The bounded output of an attempt: it keeps at most as many bytes as its limit, and at least the last half as many.
  *
- * <p>It is written to files named {@code output-<offset>}, the offset being that of the file's first byte in all that
- * was ever written; so the total is known from the last file alone. When a file holds half the limit a new one is
- * begun and all but the last two are deleted. Threads: {@link #append} may be called by several.
+ * <p>It is written to files named {@code output-<offset>}, where the offset is that of the file's first byte in the
+ * whole output. So the last file alone gives the total. When a file has half the limit, a new one begins and all except
+ * the last two are deleted. Threads: {@link #append} may be called by several.
  */
 public final class AttemptOutput implements Closeable {
     private static final String PREFIX = "output-";
@@ -49,7 +49,7 @@ public final class AttemptOutput implements Closeable {
         }
     }
 
-    /** A line of our own among those of the work. */
+    /** Adds a line of the supervisor to the lines of the work. */
     void note(String line) throws IOException {
         byte[] bytes = ("[quartermaster] " + line + "\n").getBytes(StandardCharsets.UTF_8);
         append(bytes, bytes.length);
@@ -76,10 +76,10 @@ public final class AttemptOutput implements Closeable {
         }
     }
 
-    /** The end of what was written so far. */
+    /** The end of the output so far. */
     public record Tail(String text, long totalBytes) {}
 
-    /** How much was written to the output kept in {@code folder}, and at most its last {@code maxBytes}. */
+    /** The total length of the output in {@code folder}, and at most its last {@code maxBytes}. */
     public static Tail tail(Path folder, int maxBytes) throws IOException {
         List<Path> files = files(folder);
         long end = 0;
@@ -94,13 +94,13 @@ public final class AttemptOutput implements Closeable {
                 reader.readFully(bytes);
                 tail = last(tail, bytes, maxBytes);
             } catch (FileNotFoundException e) {
-                // The writer has just gone on to its next file and deleted this one; the later ones say the rest.
+                // The writer has just begun its next file and deleted this one; the later files have the rest.
             }
         }
         return new Tail(decode(tail, end > tail.length), end);
     }
 
-    /** How much was written so far; cheap enough to be asked at every turn of a loop. */
+    /** The total length of the output so far; cheap enough for every round of a loop. */
     public static long totalBytes(Path folder) throws IOException {
         List<Path> files = files(folder);
         return files.isEmpty()
@@ -128,7 +128,7 @@ public final class AttemptOutput implements Closeable {
         return joined;
     }
 
-    /** A tail may begin inside a character: its continuation bytes (10xxxxxx) are left out. */
+    /** Decodes a tail. It may begin inside a character, whose continuation bytes (10xxxxxx) are left out. */
     private static String decode(byte[] bytes, boolean cut) {
         int from = 0;
         while (cut && from < Math.min(3, bytes.length) && (bytes[from] & 0xC0) == 0x80) {

@@ -6,8 +6,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * How often the kernel has killed a process for want of memory: in this process's cgroup, or on the whole machine
- * where that is not counted. An exit code alone does not tell such a kill from any other.
+ * Counts the kernel's OOM kills: in this process's cgroup, or on the whole machine if the cgroup has no count. An exit
+ * code alone does not distinguish an OOM kill from any other.
  */
 final class OomKillCounter {
     private static final Path CGROUP = Path.of("/proc/self/cgroup");
@@ -16,7 +16,7 @@ final class OomKillCounter {
 
     private OomKillCounter() {}
 
-    /** A count that only grows; 0 where the system does not tell. */
+    /** A count that only grows; 0 if the system does not report it. */
     static long count() {
         try {
             // cgroup v2 has one line, "0::/path"; see cgroups(7).

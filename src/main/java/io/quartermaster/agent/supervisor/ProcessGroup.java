@@ -19,15 +19,15 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 
 /**
- * A program and everything it started, so that all of it can be signalled and seen to be gone.
+ * A program and all processes that it started, for sending signals to all of them and checking that all have ended.
  *
- * <p>The program leads a session of its own. On Linux three things tell what belongs to it: its session, its process
+ * <p>The program leads its own session. On Linux, three properties identify its processes: its session, its process
  * group, and the variable {@code QM_ATTEMPT_ID} in a process's environment, which also finds daemons that left both. A
- * process that leaves its session and wipes its environment escapes; only containers prevent that. Elsewhere
+ * process that leaves its session and clears its environment escapes; only containers prevent that. On other systems
  * there is only the process group.
  */
 public final class ProcessGroup {
-    /** The variable by which processes of an attempt are known. */
+    /** The variable that identifies the processes of an attempt. */
     public static final String ATTEMPT_VARIABLE = "QM_ATTEMPT_ID";
 
     private static final Path PROC = Path.of("/proc");
@@ -41,7 +41,7 @@ public final class ProcessGroup {
         CONT
     }
 
-    /** Whether this machine shows all that belongs to a program, so that all of it can be made to stand still. */
+    /** Whether this machine lists all processes of a program, so that all of them can be suspended. */
     public static boolean seesAll() {
         return HAS_PROC;
     }
@@ -55,11 +55,12 @@ public final class ProcessGroup {
     }
 
     /**
-     * Starts a program with a fixed environment, hands it a message on its standard input, and moves what it and its descendants write
-     * to {@code output}. The calling thread must live on until the program ends: with PR_SET_PDEATHSIG the kernel takes the
-     * thread's end for its parent's.
+     * Starts a program with a fixed environment and sends it a message on its standard input. The output of the program
+     * and of its descendants goes to {@code output}. The calling thread must live until the program ends: with
+     * PR_SET_PDEATHSIG, the kernel treats the end of the thread as the end of the parent.
      *
-     * @param launcher programs that may run as root, so nothing of the work reaches them: neither its variables nor its folder
+     * @param launcher programs that may run as root, so they get nothing from the work: neither its variables nor its
+     * folder
      */
     static ProcessGroup start(List<String> launcher, String attemptId, byte[] message, AttemptOutput attemptOutput)
             throws IOException {
@@ -75,16 +76,16 @@ public final class ProcessGroup {
         return new ProcessGroup(process, drain);
     }
 
-    /** On a thread of its own: a message is longer than a pipe holds, and the reader may never come to read. */
+    /** Runs on its own thread: a message may be longer than a pipe holds, and the reader may never read it. */
     private static void send(byte[] message, Process process) {
         try (OutputStream stream = process.getOutputStream()) {
             stream.write(message);
         } catch (IOException e) {
-            // The program ended before it read all of it; its exit code and output say why.
+            // The program ended before it read the whole message; its exit code and output show the reason.
         }
     }
 
-    /** Reads on even when nothing can be written any more, on a full disk say: the work must not block on it. */
+    /** Continues to read even if writing fails, for example on a full disk: the work must not block on its output. */
     private static void drain(Process process, AttemptOutput attemptOutput) {
         byte[] buffer = new byte[16 * 1024];
         boolean complained = false;
@@ -100,7 +101,7 @@ public final class ProcessGroup {
                 }
             }
         } catch (IOException e) {
-            // The pipe was closed because the attempt is over.
+            // The pipe was closed because the attempt has ended.
         }
     }
 
@@ -108,7 +109,7 @@ public final class ProcessGroup {
         return Leader.of(leader.toHandle());
     }
 
-    /** Whether the program itself has ended within the time; what it started may still run. */
+    /** Whether the program itself has ended within the time; its descendants may still run. */
     boolean hasEndedWithin(long millis) throws InterruptedException {
         return leader.waitFor(millis, TimeUnit.MILLISECONDS);
     }
@@ -117,7 +118,7 @@ public final class ProcessGroup {
         return leader.isAlive();
     }
 
-    /** As a shell gives it: 128 + n for a program that signal n ended. */
+    /** The exit code as a shell reports it: 128 + n for a program that signal n ended. */
     int exitCode() {
         return leader.exitValue();
     }
@@ -126,7 +127,7 @@ public final class ProcessGroup {
         signal(leader.pid(), signal);
     }
 
-    /** Kills whatever is left of the group, and reads the last of its output. False when something would not die. */
+    /** Kills the remaining processes of the group, and reads the last of its output. False if a process did not die. */
     boolean end(String attemptId, long limitMillis) throws InterruptedException {
         boolean gone = kill(Optional.of(leader.pid()), attemptId, limitMillis);
         drain.join(Duration.ofMillis(DRAIN_MILLIS));
@@ -135,7 +136,7 @@ public final class ProcessGroup {
 
     /**
      * Kills every process of the attempt until none is left, for at most {@code limitMillis}. A process in
-     * uninterruptible sleep, in a driver say, dies only when it wakes; then this returns false.
+     * uninterruptible sleep, for example in a driver, dies only when it wakes; then this returns false.
      */
     public static boolean kill(Optional<Long> group, String attemptId, long limitMillis) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
@@ -154,8 +155,8 @@ public final class ProcessGroup {
     }
 
     /**
-     * Stops every process of the attempt until none moves any more, for at most {@code limitMillis}. A stopped process
-     * starts no other; one that was started while others were being stopped is met in the next round.
+     * Stops every process of the attempt until none runs, for at most {@code limitMillis}. A stopped process starts no
+     * other; a process that started meanwhile is stopped in the next round.
      */
     static boolean stop(long leader, String attemptId, long limitMillis) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
@@ -175,12 +176,12 @@ public final class ProcessGroup {
         }
     }
 
-    /** Lets every process of the attempt go on. */
+    /** Resumes every process of the attempt. */
     static void goOn(long leader, String attemptId) {
         signal(members(Optional.of(leader), attemptId), Signal.CONT);
     }
 
-    /** Every process of the attempt; none where this machine does not show them. */
+    /** Every process of the attempt; none if this machine does not list them. */
     static Set<Long> members(long leader, String attemptId) {
         return HAS_PROC ? members(Optional.of(leader), attemptId) : Set.of();
     }
@@ -211,10 +212,10 @@ public final class ProcessGroup {
 
     private static void signal(long group, Signal signal) {
         try {
-            // The shell's own kill: /bin/kill is missing on small images, and Java signals single processes only.
+            // The shell's own kill: /bin/kill is missing on small images, and Java can only signal single processes.
             run(List.of("/bin/sh", "-c", "kill -s \"$1\" -- \"-$2\"", "sh", signal.name(), Long.toString(group)));
         } catch (IOException e) {
-            // No memory for another process: the leader at least can be signalled without one.
+            // No memory for another process: without one, Java can at least signal the leader.
             ProcessHandle.of(group)
                     .ifPresent(
                             switch (signal) {
@@ -251,7 +252,10 @@ public final class ProcessGroup {
         return members;
     }
 
-    /** From the state on. proc(5): pid (name) state ppid pgrp session ...; the name may contain blanks and parentheses. */
+    /**
+     * The fields from the state on. proc(5): pid (name) state ppid pgrp session ...; the name may contain blanks and
+     * parentheses.
+     */
     private static String[] statusFields(Path process) throws IOException {
         String stat = Files.readString(process.resolve("stat"), StandardCharsets.ISO_8859_1);
         return stat.substring(stat.lastIndexOf(')') + 2).split(" ", 5);

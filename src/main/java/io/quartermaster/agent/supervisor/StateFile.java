@@ -21,9 +21,9 @@ import java.util.UUID;
 import java.util.function.Function;
 
 /**
- * A small file of named values, in the format of {@link Properties}: what the agent and a supervisor leave for each
- * other. It is replaced as a whole, so a reader sees the old or the new one and never a part. JSON would need a
- * library in every supervisor.
+ * A small file of named values, in the format of {@link Properties}: by such files, the agent and a supervisor
+ * communicate. A write replaces the whole file, so a reader sees the old or the new file and never a part. JSON would
+ * need a library in every supervisor.
  */
 public final class StateFile {
     private final Properties values = new Properties();
@@ -107,7 +107,7 @@ public final class StateFile {
         return List.copyOf(values);
     }
 
-    /** What is damaged must not look like a fault of the program: its reader goes on without it. */
+    /** Parses a value. A damaged value must not look like a fault of the program: its reader continues without it. */
     private static <T> T parsed(String name, String text, Function<String, T> parser) throws IOException {
         try {
             return parser.apply(text);
@@ -137,13 +137,13 @@ public final class StateFile {
         return entries;
     }
 
-    /** Replaces the file, and returns only when a crash of the machine cannot take it back. */
+    /** Replaces the file, and returns only when a crash of the machine cannot undo it. */
     public void writeDurably(Path file) throws IOException {
         write(file, true);
         syncFolder(file);
     }
 
-    /** Replaces the file; a crash of the machine may take it back. For what means nothing after a boot. */
+    /** Replaces the file; a crash of the machine may undo it. For values that are meaningless after a boot. */
     void writeForThisBoot(Path file) throws IOException {
         write(file, false);
     }
@@ -151,7 +151,7 @@ public final class StateFile {
     private void write(Path file, boolean force) throws IOException {
         StringWriter text = new StringWriter();
         values.store(text, null);
-        // Agent and supervisor may both write a file, each by way of a temporary one of its own.
+        // Agent and supervisor may both write a file, each through its own temporary file.
         Path temporary = file.resolveSibling(
                 ".%s.%d".formatted(file.getFileName(), ProcessHandle.current().pid()));
         try (FileChannel channel = FileChannel.open(
@@ -167,7 +167,7 @@ public final class StateFile {
         Files.move(temporary, file, StandardCopyOption.ATOMIC_MOVE);
     }
 
-    /** Makes the entry of {@code file} in its folder outlast a crash of the machine. */
+    /** Makes the entry of {@code file} in its folder survive a crash of the machine. */
     public static void syncFolder(Path file) throws IOException {
         Path folder = file.toAbsolutePath().getParent();
         if (folder != null) {

@@ -7,15 +7,17 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a supervisor needs to know of its attempt, and the agent after a restart; written before anything is started.
+ * The data about an attempt that its supervisor needs, and the agent after a restart; written before any process
+ * starts.
  *
- * @param launcher programs that start the work in a session of its own, as the right user; the last is the {@link WorkStarter}
- * @param environment all of it; nothing is added
- * @param workFolder where the work starts: its home and place for scratch files, deleted with the attempt
+ * @param launcher programs that start the work in its own session, as the right user; the last is the
+ * {@link WorkStarter}
+ * @param environment the complete environment; no variable is added
+ * @param workFolder the folder in which the work starts: its home and place for scratch files, deleted with the attempt
  * @param checkpointFolder shared by the attempts of a workload, never deleted here
  * @param devices their indices, in the order in which the work counts them
- * @param pausing how it can be paused; empty where it cannot
- * @param tickMillis how often the supervisor looks at the lease and for a request to stop
+ * @param pausing how it can be paused; empty if it cannot
+ * @param tickMillis how often the supervisor checks the lease and looks for a request to stop
  */
 public record WorkRecord(
         String attemptId,

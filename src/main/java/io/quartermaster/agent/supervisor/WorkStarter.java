@@ -26,15 +26,17 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The last step before the work, which turns into the work: the program that puts the work's own variables in place.
+ * The last program before the work: it sets the work's own variables and then becomes the work.
  *
- * <p>The programs before it (choom, setpriv, setsid) run with the agent's rights, and a variable such as {@code LD_PRELOAD} makes any
- * program load what it names. So they get a fixed environment, and this program, which runs after the rights were dropped, reads
- * command, folder and variables from its standard input. They appear in no command line and no file, and no shell reads them.
+ * <p>The programs before it (choom, setpriv, setsid) run with the agent's rights. A variable such as {@code LD_PRELOAD}
+ * would make them load the library that it names. So they get a fixed environment. This program runs after the rights
+ * were dropped and reads command, folder and variables from its standard input. They appear in no command line and no
+ * file, and no shell interprets them.
  *
- * <p>Where there is perl(1) this is a few lines for it, because that starts in milliseconds: an abort callback has no time to lose.
- * Elsewhere it is this class, which calls execve(2) through the JDK's foreign functions. Either way the process, its session and its
- * parent stay, no open file but output and error is passed on, no signal stays ignored, and the work dies with its supervisor.
+ * <p>If perl(1) exists, the program is a few lines of Perl, because that starts in milliseconds: an abort callback has
+ * no time to lose. Otherwise it is this class, which calls execve(2) through the JDK's foreign functions. In both cases
+ * the process, its session and its parent stay, and the work dies with its supervisor. No open file except output and
+ * error is passed on, and no signal stays ignored.
  */
 public final class WorkStarter {
     /** As shells report them. */
@@ -61,7 +63,10 @@ public final class WorkStarter {
 
     private static final long SIGKILL = 9;
 
-    /** What {@link #main} does, for perl(1). Execvp(3) looks for the program in the PATH that is set here. */
+    /**
+     * The program for perl(1), equivalent to {@link #main}. Execvp(3) searches for the program in the PATH that is set
+     * here.
+     */
     private static final String PERL = """
             $/ = undef; @texts = split /\\0/, <STDIN>, -1; pop @texts;
             ($supervisor, $folder, $count) = splice @texts, 0, 3;
@@ -82,10 +87,11 @@ public final class WorkStarter {
     private WorkStarter() {}
 
     /**
-     * What the work is started with, as the starter reads it: texts that each end with NUL, which no program can be given in a text.
+     * The message to the starter: texts that each end with NUL, a character that arguments and variables cannot
+     * contain.
      *
-     * @param supervisor the process with which the work ends
-     * @throws IOException when a text holds a NUL character
+     * @param supervisor the process whose end also ends the work
+     * @throws IOException if a text holds a NUL character
      */
     static byte[] message(long supervisor, Path folder, List<String> command, Map<String, String> environment)
             throws IOException {
@@ -116,7 +122,7 @@ public final class WorkStarter {
         return texts;
     }
 
-    /** The command that starts the work, to be preceded by what drops rights. */
+    /** The command that starts the work; the programs that drop rights precede it. */
     public static List<String> command(Path jar) {
         return Commands.find("perl").map(WorkStarter::inPerl).orElseGet(() -> inJava(jar));
     }
@@ -125,7 +131,10 @@ public final class WorkStarter {
         return List.of(perl, "-f", "-e", PERL);
     }
 
-    /** No option lets the JVM change what the work inherits: neither the mask of signals (-Xrs) nor the number of files. */
+    /**
+     * The command of the starter in Java. Its options keep the JVM from changing what the work inherits: neither the
+     * mask of signals (-Xrs) nor the number of files.
+     */
     static List<String> inJava(Path jar) {
         return List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
@@ -142,7 +151,7 @@ public final class WorkStarter {
                 WorkStarter.class.getName());
     }
 
-    /** There are no arguments: every user of the machine can read those. */
+    /** Takes no arguments, because every user of the machine can read those. */
     public static void main(String... arguments) throws Throwable {
         List<byte[]> texts;
         try (FileInputStream in = new FileInputStream(FileDescriptor.in)) {
@@ -162,7 +171,7 @@ public final class WorkStarter {
         return Long.parseLong(new String(text, StandardCharsets.US_ASCII));
     }
 
-    /** The system's functions, with the memory for their arguments. Threads: one. */
+    /** The functions of the operating system, with the memory for their arguments. Threads: one. */
     private static final class Calls {
         private final Linker linker = Linker.nativeLinker();
         private final Arena memory;
@@ -193,7 +202,7 @@ public final class WorkStarter {
             return linker.downcallHandle(address(function), FunctionDescriptor.of(JAVA_INT, parameters));
         }
 
-        /** Returns only when there is no such program: with the exit code for that. */
+        /** Becomes the work. Returns only if the program cannot be executed, with the exit code for that. */
         int become(long supervisor, byte[] folder, List<byte[]> command, List<byte[]> environment) throws Throwable {
             if ((int) plain("chdir", ADDRESS).invokeExact(text(folder)) != 0) {
                 return fail(NOT_FOUND, "cannot enter " + new String(folder, StandardCharsets.UTF_8));
@@ -207,7 +216,7 @@ public final class WorkStarter {
             for (byte[] program : candidates(command.getFirst(), environment)) {
                 last = execute(text(program), array(command), variables);
                 if (last == ENOEXEC) {
-                    // A script that names no interpreter is the shell's, as for execvp(3).
+                    // The shell runs a script that names no interpreter, as with execvp(3).
                     List<byte[]> script = new ArrayList<>(command);
                     script.set(0, program);
                     script.addFirst("/bin/sh".getBytes(StandardCharsets.UTF_8));
@@ -230,7 +239,10 @@ public final class WorkStarter {
                     .get(state, 0L);
         }
 
-        /** The command's name as it is where it holds a slash, else in each folder of the work's own PATH. */
+        /**
+         * The possible paths of the program: the command's name if it holds a slash, otherwise the name in each folder
+         * of the work's own PATH.
+         */
         private static List<byte[]> candidates(byte[] name, List<byte[]> environment) {
             String program = new String(name, StandardCharsets.ISO_8859_1);
             if (program.contains("/")) {
@@ -250,13 +262,13 @@ public final class WorkStarter {
             return found;
         }
 
-        /** Standard input is the pipe that the message came through. */
+        /** Replaces standard input, which is the pipe of the message. */
         private void readNothing() throws Throwable {
             int nothing = (int) variadic("open", 2, ADDRESS, JAVA_INT).invokeExact(text("/dev/null"), O_RDONLY);
             int _ = (int) plain("dup2", JAVA_INT, JAVA_INT).invokeExact(nothing, 0);
         }
 
-        /** Execve(2) passes on what is ignored: SIGHUP, for one, where the agent was started by nohup(1). */
+        /** Resets ignored signals, which execve(2) passes on: for example SIGHUP, if nohup(1) started the agent. */
         private void ignoreNoSignal() throws Throwable {
             MethodHandle signal =
                     linker.downcallHandle(address("signal"), FunctionDescriptor.of(ADDRESS, JAVA_INT, ADDRESS));
@@ -265,7 +277,7 @@ public final class WorkStarter {
             }
         }
 
-        /** What the JVM has open, and whatever came with it. */
+        /** Closes, at execve, the files that the JVM has opened or inherited. */
         private void closeOnExec() throws Throwable {
             MethodHandle fcntl = variadic("fcntl", 2, JAVA_INT, JAVA_INT, JAVA_INT);
             Path own = Path.of("/proc/self/fd");
@@ -279,7 +291,10 @@ public final class WorkStarter {
             }
         }
 
-        /** The kernel keeps this for each thread; the one that calls execve is the one that stays. */
+        /**
+         * Lets the work end with its supervisor. The kernel stores this per thread, and the thread that calls execve is
+         * the one that stays.
+         */
         private void endWith(long supervisor) throws Throwable {
             if (Files.isDirectory(Path.of("/proc/self"))) {
                 int _ = (int) variadic("prctl", 1, JAVA_INT, JAVA_LONG).invokeExact(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,12 +1,11 @@
 /**
- * The process beside each attempt, and what it needs: process groups, the attempt's folder, pausing.
+ * The supervisor process of each attempt, and its parts: process groups, the attempt's folder, pausing.
  *
- * <p>Owns: the files of an attempt, signals to its processes, the end at the lease.
+ * <p>Owns: the files of an attempt, signals to its processes, the end of work when the lease expires.
  *
  * <p>Does not own: calls to the service and the choice of attempts (package {@code agent}).
  *
- * <p>Invariants: the classes form a program of their own with JDK classes only; an attempt's work starts at most
- * once.
+ * <p>Invariants: the classes form a separate program that uses only the JDK; an attempt's work starts at most once.
  */
 @NullMarked
 package io.quartermaster.agent.supervisor;

@@ -8,25 +8,26 @@ import java.util.Optional;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
- * Asked before a tenant's allotments change; brought by the packages above, which know what was made of them. (An interface although
- * there is one implementation, because imports go down only.)
+ * The check that other packages run before a tenant's allotments change. The packages above implement it, because they
+ * know the rules that use the allotments. (It is an interface although there is one implementation, because imports go
+ * down only.)
  */
 public interface AllotmentGuard {
 
-    /** What stands against a change of an allotment. */
+    /** The reason why an allotment cannot change. */
     sealed interface Objection {
 
         String text();
 
-        /** A rule of the tenant's names the pool of an allotment that would go. */
+        /** A rule of the tenant names the pool of an allotment that the change removes. */
         record InUse(String text) implements Objection {}
 
-        /** More would be reserved than is granted, at a moment, or always. */
+        /** Reservations would exceed the allotment, at a moment, or always. */
         record DoesNotFit(String text, Optional<Instant> at) implements Objection {}
     }
 
     /**
-     * What stands against it: one sentence for each thing that would no longer fit. Empty = it may change.
+     * The reasons against the change: one sentence for each conflict. Empty = the allotments may change.
      *
      * @param after all allotments as they would be
      * @param windows the tenant's capacity reservations that would be planned or open beside them
@@ -38,7 +39,10 @@ public interface AllotmentGuard {
             List<CapacityReservation> windows,
             Instant now);
 
-    /** What stands against capacity reservations becoming others: one sentence for each place that would be given out more than once. */
+    /**
+     * The reasons against a change of capacity reservations: one sentence for each place where children would reserve
+     * more than there is.
+     */
     Uni<List<String>> objections(
             Mutiny.Session session,
             TenantId tenant,

@@ -15,7 +15,6 @@ import java.util.UUID;
 @IdClass(AllotmentRow.Key.class)
 class AllotmentRow {
 
-    /** The primary key. */
     record Key(String tenantId, UUID poolId) implements Serializable {}
 
     @Id
@@ -29,7 +28,7 @@ class AllotmentRow {
     @Embedded
     QuotaTermsColumns terms;
 
-    /** Counted by hand, under the lock of the tenant's quotas: the answer's ETag is needed before the flush. */
+    /** Incremented by hand, under the lock of the tenant's quotas: the answer's ETag is needed before the flush. */
     @Column(name = "version")
     long version;
 

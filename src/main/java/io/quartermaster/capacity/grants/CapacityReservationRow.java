@@ -16,7 +16,6 @@ import org.jspecify.annotations.Nullable;
 @IdClass(CapacityReservationRow.Key.class)
 class CapacityReservationRow {
 
-    /** The primary key. */
     record Key(String tenantId, UUID id) implements Serializable {}
 
     @Id

@@ -20,7 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Gives tenants parts of pools for a time. Runs as the tenant, under the lock of its quotas. */
+/** Gives tenants parts of pools for a window of time. Runs as the tenant, under the lock of its quotas. */
 @ApplicationScoped
 class CapacityReservationService {
 
@@ -66,7 +66,7 @@ class CapacityReservationService {
         });
     }
 
-    /** With all that others hold in that time. */
+    /** Warnings that include the reservations of other tenants in that window. */
     private Uni<List<String>> warnings(CapacityReservationStore.Named made) {
         return database.on(connection -> pools.find(connection, made.pool(), RowLock.NONE)
                 .map(found -> found.orElseThrow(ProblemException::notFound))

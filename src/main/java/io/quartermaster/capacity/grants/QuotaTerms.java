@@ -8,17 +8,18 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * What is granted at one place of a quota tree, to a tenant by its allotment or to a group by its policy. Amounts are thousandths of a
- * GPU.
+ * The grant at one place of a quota tree, to a tenant by its allotment or to a group by its policy. Amounts are
+ * thousandths of a GPU.
  *
- * @param limitGpuMilli ceiling on what is held at once; absent = none
- * @param weight part in spare capacity, in whole GPUs' worth; absent = what is reserved, or 1 where no sibling reserves anything (the
- *     engine takes this default, because it depends on the siblings)
- * @param lendableGpuMilli how much of the reserved amount others may use while it is idle; absent = all of it, 0 = dedicated
- * @param rank lower goes first among siblings
- * @param override what stands for a time instead of what is reserved and of the limit
- * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
- * @param fence whether work under it takes nothing back from outside it
+ * @param limitGpuMilli the most that may be held at the same time; absent = no limit
+ * @param weight share of spare capacity, in units of whole GPUs; absent = the reserved amount, or 1 where no sibling
+ *     reserves anything (the engine applies this default, because it depends on the siblings)
+ * @param lendableGpuMilli how much of the reserved amount others may use while it is idle; absent = all of it, 0 =
+ *     dedicated
+ * @param rank siblings with a lower rank go first
+ * @param override temporary values for the reserved amount and the limit
+ * @param drainByMillis time from which work beyond the limit is stopped; absent = such work continues
+ * @param fence whether work under it reclaims nothing from outside it
  */
 public record QuotaTerms(
         long reservedGpuMilli,
@@ -31,7 +32,7 @@ public record QuotaTerms(
         boolean fence) {
 
     public static final int MAX_WEIGHT = 1_000_000;
-    /** Ranks reach this far to both sides of 0. */
+    /** The bound of ranks on both sides of 0. */
     public static final int MAX_RANK = 1_000_000;
 
     private static final long MILLI = 1000;
@@ -57,7 +58,7 @@ public record QuotaTerms(
         }
     }
 
-    /** Terms that stand until they are changed. */
+    /** Terms without an override. */
     public QuotaTerms(
             long reservedGpuMilli,
             OptionalLong limitGpuMilli,
@@ -83,7 +84,7 @@ public record QuotaTerms(
         return stated.limitGpuMilli().isPresent() ? stated.limitGpuMilli() : limitGpuMilli;
     }
 
-    /** The same, with something else in its place for a time. */
+    /** The same terms with this override. */
     public QuotaTerms withOverride(Quota.Override other) {
         return new QuotaTerms(
                 reservedGpuMilli,
@@ -96,7 +97,7 @@ public record QuotaTerms(
                 fence);
     }
 
-    /** The same, with what is held beyond the limit to be gone by then. */
+    /** The same terms with this drain date for work beyond the limit. */
     public QuotaTerms drainedBy(long millis) {
         return new QuotaTerms(
                 reservedGpuMilli,
@@ -109,13 +110,13 @@ public record QuotaTerms(
                 fence);
     }
 
-    /** The same, with work under it taking nothing back from outside it, or as others do. */
+    /** The same terms with this fence: whether work under it reclaims nothing from outside it. */
     public QuotaTerms withFence(boolean fenced) {
         return new QuotaTerms(
                 reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank, override, drainByMillis, fenced);
     }
 
-    /** The same, with the override and the date of others where these have none. */
+    /** The same terms, with the override and the drain date of others where these have none. */
     public QuotaTerms turningAs(QuotaTerms others) {
         return new QuotaTerms(
                 reservedGpuMilli,
@@ -128,14 +129,14 @@ public record QuotaTerms(
                 fence);
     }
 
-    /** Whether at this moment an override says what is reserved. */
+    /** Whether an override sets the reserved amount at this moment. */
     public boolean reservesOtherwiseAt(long millis) {
         return override.filter(stated -> stated.isOpenAt(millis))
                 .filter(stated -> stated.reservedGpuMilli().isPresent())
                 .isPresent();
     }
 
-    /** As they are at a moment; no more is lent than is reserved then. */
+    /** The terms in effect at a moment; the lendable amount is at most the reserved amount then. */
     public QuotaTerms standingAt(long millis) {
         Optional<Quota.Override> open = override.filter(stated -> stated.isOpenAt(millis));
         if (open.isEmpty()) {
@@ -158,7 +159,7 @@ public record QuotaTerms(
         return Math.max(reservedGpuMilli, override.map(this::reservedIn).orElse(0L));
     }
 
-    /** A reservation with everything else at its default. */
+    /** A reservation with all other terms at their defaults. */
     public static QuotaTerms reserving(long gpuMilli) {
         return new QuotaTerms(gpuMilli, OptionalLong.empty(), OptionalInt.empty(), OptionalLong.empty(), 0);
     }
@@ -175,7 +176,7 @@ public record QuotaTerms(
                 fence);
     }
 
-    /** With more reserved; the limit rises with it, and so does what is lent. */
+    /** The same terms with more reserved; the limit and the lendable amount rise too. */
     public QuotaTerms raisedBy(long gpuMilli) {
         return new QuotaTerms(
                 reservedGpuMilli + gpuMilli,
@@ -192,7 +193,7 @@ public record QuotaTerms(
         return amount.isPresent() ? OptionalLong.of(amount.getAsLong() + gpuMilli) : amount;
     }
 
-    /** These terms as the engine takes them. */
+    /** These terms as a quota of the engine. */
     public Quota at(QuotaPath path, Scope scope, boolean overQuota) {
         OptionalLong weightMilli =
                 weight.isPresent() ? OptionalLong.of(weight.getAsInt() * MILLI) : OptionalLong.empty();

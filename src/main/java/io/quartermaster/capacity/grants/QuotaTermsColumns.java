@@ -9,7 +9,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** {@link QuotaTerms} as they are stored, in rows of allotments and of policies' quotas alike. */
+/** The columns of {@link QuotaTerms} in rows of allotments and of policies' quotas. */
 @Embeddable
 public class QuotaTermsColumns {
 
@@ -70,7 +70,7 @@ public class QuotaTermsColumns {
         fence = terms.fence();
     }
 
-    /** The terms; an override that is over is as if it were not there. */
+    /** The terms; an override that is over is left out. */
     public QuotaTerms terms() {
         return new QuotaTerms(
                 reservedMilli,

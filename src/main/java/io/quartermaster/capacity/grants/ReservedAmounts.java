@@ -12,12 +12,12 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads what is reserved in a pool, over all tenants. */
+/** Reads the reserved amounts in a pool, over all tenants. */
 final class ReservedAmounts {
 
     private ReservedAmounts() {}
 
-    /** What tenants but this one have reserved in a pool, and when that is something else; of their terms nothing more. */
+    /** The reserved amounts of all other tenants in a pool, and when they change; no other part of their terms. */
     static Uni<List<QuotaTerms>> reservedByOthers(SqlConnection connection, UUID pool, String tenant, Instant now) {
         return connection
                 .preparedQuery(
@@ -46,7 +46,7 @@ final class ReservedAmounts {
         return time == null ? null : time.toInstant();
     }
 
-    /** What allotments and other windows of tenants may add up to while a window is open, in thousandths of a GPU. */
+    /** The highest sum of allotments and other windows of tenants while a window is open, in thousandths of a GPU. */
     static Uni<Long> reservedBeside(SqlConnection connection, CapacityReservation window, Instant now) {
         return connection
                 .preparedQuery("""

@@ -5,14 +5,14 @@ import io.quartermaster.platform.http.ProblemException;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Reading the filters of lists, and naming things in refusals. */
+/** Filters of lists, and lists of names in refusals. */
 public final class ListFilters {
 
     private static final int NAMED = 20;
 
     private ListFilters() {}
 
-    /** The constant a query parameter names; null when it was not given, refused when it names none. */
+    /** The constant that a query parameter names; null when it is absent, refused when it is unknown. */
     public static <E extends Enum<E>> @Nullable E word(Class<E> type, String parameter, @Nullable String word) {
         if (word == null) {
             return null;
@@ -22,7 +22,7 @@ public final class ListFilters {
                         parameter, "\"" + word + "\" is not accepted", EnumNames.accepted(type)));
     }
 
-    /** The first names of a list and how many more there are, for a sentence. */
+    /** The first names of a list and the number of the others, for a sentence. */
     public static String some(List<String> names) {
         String first = String.join(", ", names.subList(0, Math.min(NAMED, names.size())));
         return names.size() <= NAMED ? first : first + " and " + (names.size() - NAMED) + " more";

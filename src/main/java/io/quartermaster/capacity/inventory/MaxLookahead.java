@@ -4,7 +4,7 @@ import io.quartermaster.platform.http.ProblemException;
 import java.time.Duration;
 import java.time.Instant;
 
-/** How far ahead the times may lie that are stated beforehand: of capacity reservations, of overrides and of drains. */
+/** The limit on how far ahead a request may set the times of capacity reservations, overrides and drains. */
 public final class MaxLookahead {
     private static final Duration MOST = Duration.ofDays(731);
 

@@ -22,15 +22,15 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Compares shapes with the nodes of a tenant's pools. It tells no tenant which nodes there are: a {@link ShapeFit} says of one shape which of its needs no node meets, and nothing of
- * the nodes.
+ * Compares shapes with the nodes of a tenant's pools. It hides the nodes from the tenant: a {@link ShapeFit} reports
+ * only which needs of a shape no node meets.
  */
 @ApplicationScoped
 public class NodeShapes {
 
     /**
-     * By pool, of those in which the tenant has an allotment and that have nodes; a plain count has none. GPUs are compared whether healthy or not. A pool with a node that
-     * has never reported its GPUs is absent.
+     * By pool, for pools in which the tenant has an allotment and that have nodes; a plain count has none. Unhealthy
+     * GPUs count too. A pool with a node that has never reported its GPUs is absent.
      */
     public Uni<Map<PoolId, ShapeFit>> of(Mutiny.Session session, TenantId tenant) {
         // Row-level security shows the tenant its own pools.

@@ -1,9 +1,9 @@
 package io.quartermaster.capacity.inventory;
 
-/** Whether a row that is read is also kept from changing until the transaction ends. */
+/** Whether a read also locks the row against changes until the transaction ends. */
 public enum RowLock {
     NONE(""),
-    /** As {@link #FOR_CHANGE}, but rows that refer to this one can be inserted meanwhile. */
+    /** As {@link #FOR_CHANGE}, but other transactions can still insert rows that refer to this one. */
     NO_KEY_UPDATE(" for no key update"),
     FOR_CHANGE(" for update");
 

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Function;
 
-/** Reading what a query of the system role found. */
+/** Reads values from the rows of a query of the system role. */
 public final class RowValues {
 
     private RowValues() {}

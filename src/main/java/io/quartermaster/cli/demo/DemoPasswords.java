@@ -7,23 +7,27 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The passwords of the demonstration's users, the same in every tenant of it. The data folder keeps those with which its users were made.
+ * The passwords of the demonstration's users, the same in every tenant of it. The data folder keeps the passwords with
+ * which its users were created.
  *
  * @param member of the members of all groups
  */
 public record DemoPasswords(String operator, String admin, String member, String viewer) {
 
-    /** Of {@code tenants/demo.yaml}, and what data folders had before passwords were made for each. Everybody can read them. */
+    /**
+     * The passwords of {@code tenants/demo.yaml}, which are public. Data folders had them before the service generated
+     * passwords for each.
+     */
     private static final DemoPasswords FIXED = new DemoPasswords(
             "demo-operator-password", "demo-admin-password", "demo-member-password", "demo-viewer-password");
 
-    /** How those of a new data folder are made. */
+    /** The source of the passwords of a new data folder. */
     public enum Kind {
         RANDOM,
         FIXED
     }
 
-    /** Those of the data folder; they are made when it has none. */
+    /** The passwords of the data folder; generates them when it has none. */
     public static DemoPasswords of(DataFolder folder, Kind kind) {
         Secrets secrets = Secrets.in(folder);
         boolean older = Files.exists(folder.resolve(DemoSeed.MARKER));
@@ -36,7 +40,7 @@ public record DemoPasswords(String operator, String admin, String member, String
                 : of(secrets);
     }
 
-    /** Those of a data folder on which the demonstration was started. */
+    /** The passwords of a data folder that the demonstration uses already. */
     public static DemoPasswords of(DataFolder folder) {
         return of(folder, Kind.RANDOM);
     }
@@ -49,7 +53,7 @@ public record DemoPasswords(String operator, String admin, String member, String
                 secrets.password("demo.viewer"));
     }
 
-    /** Configuration with which the service makes its users so. */
+    /** The configuration with which the service gives its users these passwords. */
     public Map<String, String> properties() {
         Map<String, String> properties = new LinkedHashMap<>();
         properties.put("quartermaster.tenancy.demo-operator-password", operator);

@@ -1,8 +1,8 @@
 package io.quartermaster.cli.demo;
 
 /**
- * The names of the demonstration: the worked example of ClearML's article on resource policies (June 2024), with a second tenant that
- * borrows.
+ * The names of the demonstration: the worked example of ClearML's article on resource policies (June 2024), with a
+ * second tenant that borrows.
  */
 public final class DemoWorld {
 
@@ -15,7 +15,7 @@ public final class DemoWorld {
     public static final String DEVOPS_MEMBER = "devops-member";
 
     public static final String CLI_CLIENT = "quartermaster-cli";
-    /** Under this name the data folder keeps that client's secret. */
+    /** The name under which the data folder keeps that client's secret. */
     public static final String CLI_SECRET = "operator.quartermaster-cli";
 
     private DemoWorld() {}

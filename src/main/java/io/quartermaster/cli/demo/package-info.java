@@ -5,7 +5,8 @@
  *
  * <p>Does not own: the service, which it uses through the public API only.
  *
- * <p>Invariants: each scene waits for what it needs and says what stands in the way where that does not come true.
+ * <p>Invariants: each scene waits for its end condition, and reports the state of the jobs if the condition does not
+ * hold in time.
  */
 @NullMarked
 package io.quartermaster.cli.demo;

@@ -3,7 +3,7 @@ package io.quartermaster.cli.load;
 import java.util.Arrays;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
-/** Durations that were measured, in nanoseconds. */
+/** Measured durations, in nanoseconds. */
 public final class LatencyRecorder {
 
     private final ConcurrentLinkedQueue<Long> nanos = new ConcurrentLinkedQueue<>();
@@ -12,7 +12,7 @@ public final class LatencyRecorder {
         nanos.add(durationNanos);
     }
 
-    /** The value that so many percent are not above (nearest rank), in milliseconds; zero when nothing was measured. */
+    /** The percentile (nearest rank), in milliseconds; zero without measurements. */
     double percentileMillis(int percent) {
         long[] sorted = nanos.stream().mapToLong(Long::longValue).toArray();
         if (sorted.length == 0) {

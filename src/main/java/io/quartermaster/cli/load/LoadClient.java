@@ -19,13 +19,16 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Sends what the load run measures, over connections that stay open, and sees when work is bound as any client would: in the live view. */
+/**
+ * Sends the requests of the load run over persistent connections. It learns from the live view, as any client does,
+ * when work is bound.
+ */
 public final class LoadClient {
 
     private static final ObjectMapper JSON = new ObjectMapper();
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
-    /** Statuses of a service that is asked for more than it can do. */
+    /** Statuses of an overloaded service. */
     private static final Set<Integer> TOO_MUCH = Set.of(429, 503);
 
     private final HttpClient http =
@@ -37,7 +40,7 @@ public final class LoadClient {
         this.root = url + "/v1/tenants/" + LoadWorld.TENANT;
     }
 
-    /** @return the answer's body; empty when the service had too much to do (429, 503); any other answer that is no success ends the run */
+    /** @return the answer's body; empty when the service was overloaded (429, 503); any other failure ends the run */
     Optional<String> post(String path, String token, String body) {
         return post(path, token, body, "");
     }
@@ -75,13 +78,13 @@ public final class LoadClient {
         return read(answer).path("id").asText();
     }
 
-    /** When the live view said that it holds devices; null as long as it has not. */
+    /** The time at which the live view showed that the workload holds devices; null until then. */
     @Nullable
     Long boundAtNanos(String workload) {
         return boundAtNanos.get(workload);
     }
 
-    /** Follows the live view from now on; returns when it is open. */
+    /** Follows the live view from now on; returns when the view is open. */
     void watch(String token) {
         HttpRequest request = HttpRequest.newBuilder(URI.create(root + "/workloads/watch"))
                 .header("Authorization", "Bearer " + token)
@@ -100,12 +103,15 @@ public final class LoadClient {
         }
     }
 
-    /** Until the service ends the view, as it does at the end of the run. What was not seen by then is counted as unseen. */
+    /**
+     * Reads until the service ends the view at the end of the run. A workload that the view has not shown by then
+     * counts as unseen.
+     */
     private void follow(Stream<String> lines) {
         try {
             lines.forEach(this::line);
         } catch (UncheckedIOException ended) {
-            // Nothing is lost with it that is not counted.
+            // The run counts every loss that this causes.
         }
     }
 

@@ -19,11 +19,11 @@ import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 
-/** Drives a service with a number of clients, each of which sends its next request when the last was answered. */
+/** Drives a service with a number of clients, each of which sends its next request after the last answer. */
 public final class LoadRun {
 
     static final int BATCH = 1_000;
-    /** How often inserts and submissions are measured in turn. */
+    /** The number of alternating measurements of inserts and submissions. */
     private static final int PAIRS = 5;
 
     private static final Duration BIND_PATIENCE = Duration.ofSeconds(60);
@@ -37,21 +37,21 @@ public final class LoadRun {
     private final Duration measured;
     private final Optional<Long> redisPid;
 
-    /** After a refusal; what the service asks for. */
+    /** The pause after a refusal, which the service asks for. */
     private static final Duration REFUSED_PAUSE = Duration.ofSeconds(1);
 
     /**
-     * What one kind of request came to with that many clients.
+     * The figures of one type of request with that number of clients.
      *
-     * @param refused requests that the service answered it had too much to do, or did not answer in time
+     * @param refused requests that the overloaded service refused, or did not answer in time
      */
     public record Figures(int clients, double perSecond, LatencyRecorder answer, long refused) {}
 
     /**
      * The run at one number of clients.
      *
-     * @param ofCeiling submissions for each insert, the median of the pairs
-     * @param redisStopped single submissions while Redis stood still
+     * @param ofCeiling submissions per insert, the median of the pairs
+     * @param redisStopped single submissions while Redis is stopped
      * @param bound from sending the submission to seeing its devices bound in the live view
      */
     public record Round(
@@ -63,7 +63,7 @@ public final class LoadRun {
             Figures batch,
             Optional<Figures> redisStopped) {}
 
-    /** Inserts and submissions in turn, so that what else the machine does weighs on both. */
+    /** Alternates inserts and submissions, so that other load on the machine affects both. */
     private record Pairs(Figures ceiling, Figures single, double ofCeiling, LatencyRecorder bound, long unseen) {}
 
     public LoadRun(
@@ -85,12 +85,15 @@ public final class LoadRun {
         this.redisPid = redisPid;
     }
 
-    /** Batches come last, after every round's single submissions: what they leave waiting must not weigh on those. */
+    /**
+     * Batches come last, after every round's single submissions, because the work that they leave waiting would distort
+     * those.
+     */
     public List<Round> run(List<Integer> clientCounts) {
         client.watch(starter.token());
         List<Pairs> pairs = clientCounts.stream().map(this::pairs).toList();
         List<Round> rounds = new ArrayList<>();
-        // The queue whose work only waits is another group's.
+        // The queue whose work only waits belongs to another group.
         String waiterToken = waiter.token();
         for (Pairs each : pairs) {
             int clients = each.ceiling().clients();
@@ -110,7 +113,7 @@ public final class LoadRun {
         return rounds;
     }
 
-    /** Into the queue whose work only waits; Redis goes on afterwards, whatever happens. */
+    /** Measures the queue whose work only waits; resumes Redis afterwards in every case. */
     private Figures withRedisStopped(long pid, int clients) {
         String waiterToken = waiter.token();
         Phase submissions = new Phase(
@@ -162,11 +165,11 @@ public final class LoadRun {
     }
 
     private interface Request {
-        /** @return whether it was accepted */
+        /** @return whether the service accepted it */
         boolean send(String token, long number);
     }
 
-    /** One kind of request, measured in stretches. */
+    /** One type of request, measured in intervals. */
     private final class Phase {
 
         private final int clients;
@@ -182,7 +185,7 @@ public final class LoadRun {
             this.request = request;
         }
 
-        /** @return how many a second in this stretch */
+        /** @return the rate per second in this interval */
         double measure(Duration time) {
             long before = answers.count();
             long begun = System.nanoTime();
@@ -209,9 +212,9 @@ public final class LoadRun {
         }
     }
 
-    /** A client whose request was refused waits as long as the service asks it to. */
+    /** A client whose request was refused waits as long as the service asks for. */
     private void drive(int clients, Duration time, Request request, LatencyRecorder answers, AtomicLong refused) {
-        // A phase is far shorter than a token's life, so one token serves it.
+        // A phase is far shorter than a token's lifetime, so one token suffices.
         String token = starter.token();
         AtomicLong numbers = new AtomicLong();
         long end = System.nanoTime() + time.toNanos();
@@ -244,7 +247,7 @@ public final class LoadRun {
                 .isPresent();
     }
 
-    /** A batch as large as batches may be. */
+    /** A batch of the largest permitted size. */
     static String batch(String queue, long number) {
         StringBuilder items = new StringBuilder("{\"items\":[");
         for (int i = 0; i < BATCH; i++) {
@@ -258,7 +261,7 @@ public final class LoadRun {
                 + "\",\"type\":\"training\",\"command\":[\"python\",\"train.py\",\"--epochs\",\"10\"]}";
     }
 
-    /** @return how many were not seen bound in time */
+    /** @return the number that were not seen bound in time */
     private long await(Map<String, Long> sent, LatencyRecorder bound) {
         long end = System.nanoTime() + BIND_PATIENCE.toNanos();
         while (System.nanoTime() < end && sent.keySet().stream().anyMatch(id -> client.boundAtNanos(id) == null)) {
@@ -283,7 +286,7 @@ public final class LoadRun {
         return unseen;
     }
 
-    /** What holds devices would weigh on the next round. */
+    /** Workloads that hold devices would distort the next round. */
     private void cancel(Iterable<String> workloads) {
         String token = starter.token();
         List<String> left = new ArrayList<>();

@@ -5,7 +5,7 @@
  *
  * <p>Does not own: the service that it measures.
  *
- * <p>Invariants: it runs against a service of its own, never against one with real tenants.
+ * <p>Invariants: it measures a service of its own, never against one with real tenants.
  */
 @NullMarked
 package io.quartermaster.cli.load;

@@ -7,11 +7,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The JSON form of receipts, in a fixed order. */
+/** JSON form of receipts, with fields in a fixed order. */
 final class ReceiptJson {
     private ReceiptJson() {}
 
-    /** The whole receipt; what a stop says of itself stays where it is without receipts, too. */
+    /** The whole receipt. The receipt of an eviction keeps its place in the output, with and without this one. */
     static Map<String, Object> of(DecisionReceipt receipt) {
         Map<String, Object> object = new LinkedHashMap<>();
         receipt.turn().ifPresent(orderReceipt -> object.put("turn", turn(orderReceipt)));
@@ -62,7 +62,7 @@ final class ReceiptJson {
         return object;
     }
 
-    /** Why somebody is stopped. */
+    /** The receipt of an eviction. */
     static Map<String, Object> ofStop(EvictionReceipt evictionReceipt) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("right", evictionReceipt.right());

@@ -1,6 +1,6 @@
 package io.quartermaster.cli.scenario;
 
-/** A file is not a valid scenario; says where and why. */
+/** Error for a file that is not a valid scenario, with the line and the cause. */
 public final class ScenarioSyntaxException extends RuntimeException {
     private final int line;
 
@@ -9,7 +9,7 @@ public final class ScenarioSyntaxException extends RuntimeException {
         this.line = line;
     }
 
-    /** Counted from 1. */
+    /** The line of the error, counted from 1. */
     public int line() {
         return line;
     }

@@ -5,7 +5,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 
-/** Curves over time as one HTML page that needs nothing from elsewhere: the drawing is SVG. */
+/** Chart of a simulation: one self-contained HTML page with curves as SVG. */
 public final class SimulationChart {
     private static final int WIDTH = 900;
     private static final int HEIGHT = 240;
@@ -17,8 +17,8 @@ public final class SimulationChart {
     /**
      * A curve.
      *
-     * @param points in order of {@code x}
-     * @param bound whether it is what the others stay below
+     * @param points the points in the order of {@code x}
+     * @param bound whether the curve is the upper bound of the other curves
      */
     private record Curve(String name, List<Point> points, boolean bound) {
         String colour(int index) {
@@ -29,19 +29,19 @@ public final class SimulationChart {
     private record Point(long x, long y) {}
 
     /**
-     * What runs along the bottom, from 0.
+     * The horizontal axis, from 0.
      *
-     * @param steps whether a value holds until the next point, and the last one to the end
+     * @param steps whether a value applies until the next point, and the last value to the end
      */
     private record Axis(long last, String label, boolean steps) {}
 
     private SimulationChart() {}
 
-    /** For each scenario what every tenant holds, of how much, and how many wait: over all the time that was played. */
+    /** For each scenario, over the whole simulated time: the use by tenant, the capacity and the waiting workloads. */
     public static String of(List<SimulationResult> simulationResults) {
         StringBuilder body = new StringBuilder();
         for (SimulationResult simulationResult : simulationResults) {
-            // Where all happens at one moment, what is true then is drawn all along.
+            // If the simulation has only one moment, its values extend along the whole axis.
             Axis time = new Axis(
                     Math.max(1, simulationResult.endMillis()), decimal(simulationResult.endMillis()) + " s", true);
             body.append("<h2>").append(escaped(simulationResult.scenario())).append("</h2>\n");
@@ -63,7 +63,7 @@ public final class SimulationChart {
                 bound);
     }
 
-    /** What is allocated, and what is free but of no use, by what has been requested. */
+    /** The allocated and the unusable free GPUs, as a function of the requested GPUs. */
     public static String ofTrace(List<Long> allocated, List<Long> stranded) {
         List<Curve> curves = List.of(
                 new Curve("allocated, % of all GPUs", byTenths(allocated), false),
@@ -111,7 +111,10 @@ public final class SimulationChart {
         return svg.append("</svg>\n").toString();
     }
 
-    /** The corners of a curve whose value holds until the next point: 0 before the first one, the last one to the end. */
+    /**
+     * The corners of a step curve, whose value applies until the next point: 0 before the first point, and the last
+     * value to the end.
+     */
     private static List<Point> steps(List<Point> points, long lastX) {
         List<Point> corners = new ArrayList<>();
         Point before = new Point(0, 0);

@@ -13,7 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The JSON form of simulation results: maps and lists in a fixed order, so that two runs print the same bytes. */
+/** JSON form of simulation results: maps and lists in a fixed order, so that two runs print the same bytes. */
 public final class SimulationJson {
     private SimulationJson() {}
 
@@ -39,7 +39,7 @@ public final class SimulationJson {
         return list;
     }
 
-    /** The word of a decision in the output; tools that read the output rely on it. */
+    /** The name of a decision in the output; tools that read the output depend on it. */
     private static String word(Decision decision) {
         return switch (decision) {
             case Decision.Start start -> "start";

@@ -11,13 +11,13 @@ import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Reads the lists of the OpenB trace (Alibaba cluster-trace-gpu-v2023): nodes, and pieces of work. */
+/** Reader of the OpenB trace (Alibaba cluster-trace-gpu-v2023): its nodes, and its pieces of work. */
 public final class TraceReader {
     private static final PoolId POOL = new PoolId("trace");
 
     private TraceReader() {}
 
-    /** @throws ScenarioSyntaxException naming the line that is wrong */
+    /** @throws ScenarioSyntaxException if a line is invalid; it names the line */
     public static List<Node> nodes(List<String> lines) {
         List<Node> nodes = new ArrayList<>();
         for (int line = 1; line < lines.size(); line++) {
@@ -40,7 +40,7 @@ public final class TraceReader {
         return nodes;
     }
 
-    /** @throws ScenarioSyntaxException naming the line that is wrong */
+    /** @throws ScenarioSyntaxException if a line is invalid; it names the line */
     public static List<TraceReplay.Piece> pieces(List<String> lines) {
         List<TraceReplay.Piece> pieces = new ArrayList<>();
         for (int line = 1; line < lines.size(); line++) {

@@ -27,14 +27,17 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Replays a trace by inflation, as Weng et al. do ("Beware of Fragmentation", USENIX ATC 2023, section 6): the list of
- * work is shuffled and drawn from again until it asks for a multiple of all GPUs; each piece is placed by the engine's
- * own placement as it comes, nothing ends, and what does not fit is dropped.
+ * Replay of a trace by inflation, as in Weng et al., "Beware of Fragmentation", USENIX ATC 2023, section 6. The replay
+ * shuffles the list of work, and draws from it again until the requests are a given percentage of all GPUs. The
+ * engine's own placement places each piece as it arrives. No piece ends, and the replay drops a piece that does not
+ * fit.
  */
 public final class TraceReplay {
     private static final PoolId POOL = new PoolId("trace");
     private static final QuotaPath PATH = QuotaPath.of("trace");
-    /** The mix is that of the commonest kinds of work that make up so much of the list. */
+    /**
+     * The part of the list, in percent, that the kinds of work in the mix cover; the mix has the most frequent kinds.
+     */
     private static final int MIX_PERCENT = 95;
 
     private static final long PARTS = 100_000;
@@ -42,7 +45,7 @@ public final class TraceReplay {
     /**
      * One piece of work of the trace.
      *
-     * @param models GPUs that it can use; empty = all
+     * @param models the GPU models that it can use; empty = all
      */
     public record Piece(GpuRequest gpus, long gpuMilli, long cpuMilli, long memoryMiB, SortedSet<String> models) {
         private Shape shape() {
@@ -53,23 +56,23 @@ public final class TraceReplay {
         }
     }
 
-    /** How nodes are chosen. */
+    /** Rule for the choice of nodes. */
     public enum Policy {
-        /** As little as possible is left that the trace's mix of work cannot use. */
+        /** The node on which the smallest remainder is unusable for the trace's mix of work. */
         FRAGMENTATION,
         /** The fullest node that fits. */
         PACK,
-        /** The emptiest. */
+        /** The emptiest node that fits. */
         SPREAD
     }
 
     /**
-     * What came of one run.
+     * Result of one run.
      *
-     * @param allocated parts of all GPUs that are held, in parts of 100,000, when each tenth of all GPUs more has been asked
-     *     for; the first is after one tenth
-     * @param stranded free GPUs that the commonest kinds of work cannot use on average, in parts of 100,000 of all, at the
-     *     same moments
+     * @param allocated the allocated part of all GPUs, in parts of 100,000, after each further tenth of all GPUs has
+     *     been requested; the first value is after one tenth
+     * @param stranded the free GPUs that the most frequent kinds of work cannot use on average; the unit and the
+     *     moments are those of {@code allocated}
      */
     public record Run(List<Long> allocated, List<Long> stranded) {}
 
@@ -109,10 +112,10 @@ public final class TraceReplay {
     }
 
     /**
-     * Plays one run.
+     * Performs one run.
      *
-     * @param percent how much is asked for in the end, in hundredths of all GPUs
-     * @param wholeQueue whether all of it is known from the beginning, so that the largest goes first
+     * @param percent the total of the requests, in percent of all GPUs
+     * @param wholeQueue whether all work is known from the beginning, so that the largest piece goes first
      */
     public Run play(Policy policy, long seed, int percent, boolean wholeQueue) {
         List<Piece> arriving = arriving(new Random(seed), percent);

@@ -1,11 +1,11 @@
 /**
- * Scenario files and traces, read and written.
+ * Readers of scenario files and traces, and writers of simulation results.
  *
  * <p>Owns: the form of scenario files, errors with their line, the JSON and the chart of results.
  *
- * <p>Does not own: what a scenario means (package {@code engine.simulation}).
+ * <p>Does not own: the meaning of a scenario (package {@code engine.simulation}).
  *
- * <p>Invariants: unknown keys are refused; the same result prints the same bytes.
+ * <p>Invariants: readers refuse unknown keys; equal results print equal bytes.
  */
 @NullMarked
 package io.quartermaster.cli.scenario;

@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 
-/** Keeps the tally of the live counters in step with what the leader reads and decides. */
+/** Keeps the totals of the live counters in step with the leader's reads and decisions. */
 public final class CounterUpdater {
 
     private final LiveCounterTotals liveCounterTotals = new LiveCounterTotals();
@@ -42,7 +42,7 @@ public final class CounterUpdater {
         liveCounterTotals.workload(counted(record, place));
     }
 
-    /** It holds so much of the pool from now on. */
+    /** Counts that the workload holds this amount of the pool from now on. */
     public void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
         liveCounterTotals.workload(counted(record, new Place.Holding(pool, gpuMilli)));
     }

@@ -16,8 +16,8 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the books were last told is reserved, so that they are told again only when it changes. A reservation that is not there any more
- * is told as 0.
+ * The reserved amounts that the ledger received last, so that a plan writes an event only when one changes. A
+ * reservation that no longer exists is written as 0.
  */
 public final class ReservedLevels {
 
@@ -27,8 +27,10 @@ public final class ReservedLevels {
 
     public void load(SystemTransaction transaction) {
         for (Row row : transaction.run("""
-                select distinct on (tenant_id, kind, pool_id, policy_id) tenant_id, pool_id, policy_id, gpu_milli from usage_event
-                 where kind in ('tenant-reserved', 'policy-reserved') order by tenant_id, kind, pool_id, policy_id, seq desc
+                select distinct on (tenant_id, kind, pool_id, policy_id) tenant_id, pool_id, policy_id,
+                    gpu_milli from usage_event
+                 where kind in ('tenant-reserved', 'policy-reserved') order by tenant_id, kind, pool_id, policy_id,
+                     seq desc
                 """)) {
             Key key =
                     new Key(new TenantId(row.getString("tenant_id")), row.getUUID("pool_id"), row.getUUID("policy_id"));

@@ -23,16 +23,18 @@ import java.util.UUID;
 import java.util.function.Function;
 
 /**
- * What of the tenants' reservations is asked for and not honoured: waiting work with which its tenant would still be within what it
- * reserved in a pool, and for which there is no room there because what others run cannot be stopped. Work that only waits for its
- * victims to leave is being honoured; work that its own group's rules keep from starting asks for nothing, nor does what its queue holds.
+ * The part of the tenants' reservations that is requested and not honoured. It is caused by waiting workloads that
+ * would be within their tenant's reserved amount in a pool. The pool has no room for them, because running workloads
+ * cannot be stopped. A workload that only waits for its victims to stop is honoured. A workload that its own group's
+ * rules keep from starting requests nothing; neither does a workload in a held queue.
  *
- * <p>Of several the first in line count, as far as they fit into the reservation together; each counts in one pool, the first of its
- * order that owes it room. It is told what is so as it changes, always in full; {@link #changed} answers what the books do not know yet.
+ * <p>Of several workloads, the first in scheduling order count, as far as they fit into the reservation together. Each
+ * counts in one pool: the first in its order that owes it room. The class receives the complete state as it changes;
+ * {@link #changed} returns the levels that the ledger does not have yet.
  */
 public final class UnmetReservations {
 
-    /** Of what the tenant reserved in the pool, so much is asked for and not honoured from now on. */
+    /** From now on, this amount of the tenant's reservation in the pool is requested and not honoured. */
     public record Level(TenantId tenant, UUID pool, long gpuMilli) {}
 
     private static final Comparator<Waiting> FIRST_IN_LINE = Comparator.<Waiting>comparingInt(
@@ -49,13 +51,13 @@ public final class UnmetReservations {
 
     private static final class OfTenant {
         private Map<UUID, Long> reserved = Map.of();
-        /** By policy. */
+        /** The pools with a fence, by policy. */
         private Map<UUID, Set<UUID>> fenced = Map.of();
 
         private final Map<UUID, Held> held = new HashMap<>();
         private final Map<UUID, Long> used = new HashMap<>();
         private final Map<UUID, Waiting> waiting = new HashMap<>();
-        /** Those that some pool has no room for. */
+        /** The waiting workloads for which some pool has no room, in scheduling order. */
         private final SortedSet<Waiting> line = new TreeSet<>(FIRST_IN_LINE);
 
         private final SortedMap<UUID, Long> told = new TreeMap<>();
@@ -73,7 +75,7 @@ public final class UnmetReservations {
         this.pools = pools;
     }
 
-    /** What the books were told last. */
+    /** Reads the levels that the ledger received last. */
     public void load(SystemTransaction transaction) {
         for (Row row : transaction.run("""
                 select distinct on (tenant_id, kind, pool_id, policy_id) tenant_id, pool_id, gpu_milli from usage_event
@@ -88,8 +90,9 @@ public final class UnmetReservations {
     }
 
     /**
-     * @param gpuMilli what the tenant reserved, by pool
-     * @param fences by policy the pools in which a fence of the tenant's own keeps its work from taking everything back that it could
+     * @param gpuMilli the tenant's reserved amount, by pool
+     * @param fences by policy, the pools in which a fence of the tenant itself keeps its workloads from reclaiming all
+     *     that they otherwise could
      */
     public void reserved(TenantId tenant, Map<UUID, Long> gpuMilli, Map<UUID, List<PoolId>> fences) {
         OfTenant known = touch(tenant);
@@ -105,12 +108,12 @@ public final class UnmetReservations {
 
     public void workload(WorkloadRecord record) {
         Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.heldGpuMilli()));
-        // What is paused waits for its own node because its policy says so: others may have room.
+        // A paused workload waits for its own node because its policy says so; other nodes may have room.
         boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting && !record.isHeldInQueue();
         place(record, waits, held);
     }
 
-    /** It holds so much of the pool from now on. */
+    /** The workload holds this amount of the pool from now on. */
     public void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
         place(record, false, Optional.of(new Held(pool, gpuMilli)));
     }
@@ -148,7 +151,10 @@ public final class UnmetReservations {
         }
     }
 
-    /** Why work waits, as a plan said; where a plan says nothing of one, what was said before still holds. */
+    /**
+     * Updates the reasons for waiting from a plan. If the plan has no reason for a workload, its previous reason still
+     * holds.
+     */
     public void reasons(List<WaitReasons> waits) {
         for (WaitReasons waitReasons : waits) {
             UUID id = UUID.fromString(waitReasons.workload().value());
@@ -191,7 +197,7 @@ public final class UnmetReservations {
         };
     }
 
-    /** The levels that are not what the books were told last; they count as told from now on. */
+    /** The levels that differ from those that the ledger received last; afterwards they count as received. */
     public List<Level> changed() {
         List<Level> changed = new ArrayList<>();
         for (TenantId id : touched) {

@@ -5,33 +5,33 @@ import io.quartermaster.workloads.WorkloadAttemptState;
 import io.quartermaster.workloads.WorkloadState;
 import java.util.Optional;
 
-/** What follows for one workload from the wishes and reports about it. */
+/** The next step of one workload, from its desired state and its reports. */
 public sealed interface LifecycleStep {
 
-    /** Nothing. */
+    /** No step. */
     record Stay() implements LifecycleStep {}
 
-    /** It waits, is held, or is over without ever holding devices again. */
+    /** The workload waits, is held, or is over without holding devices again. */
     record Become(WorkloadState.WithoutAttempt state, Optional<String> endReason) implements LifecycleStep {}
 
-    /** It stays what it is; the paused processes that it left behind are over. */
+    /** The workload keeps its state; its paused processes are over. */
     record Left() implements LifecycleStep {}
 
-    /** Its attempt got further. */
+    /** The attempt has progressed. */
     record Progress(WorkloadAttemptState.Wanted state) implements LifecycleStep {}
 
-    /** Its attempt is told to stop and keeps its devices until it has. */
+    /** The attempt is asked to stop, and keeps its devices until it has stopped. */
     record AskToStop(AttemptStopReason reason) implements LifecycleStep {}
 
-    /** Its attempt, which is stopping, is given less time for that. */
+    /** The stopping attempt gets less time to stop. */
     record Shorten(long deadlineMillis) implements LifecycleStep {}
 
     /**
-     * Its attempt is over and its devices are free.
+     * The attempt is over and its devices are free.
      *
      * @param outcome of the attempt
-     * @param state what the workload is from now on
-     * @param atHead whether it goes before others of its group and priority
+     * @param state of the workload from now on
+     * @param atHead whether it starts before other workloads of its group and priority
      */
     record End(
             AttemptOutcome outcome,

@@ -4,22 +4,22 @@ import io.quartermaster.engine.model.TimeFormat;
 import java.util.OptionalLong;
 
 /**
- * How often in a row the attempts of a workload were lost soon after they were bound, and until when it is not tried again for that: a
- * second after the first such loss, then twice as long each time, five minutes at most. Where starts are lost at once, the next one would
- * be as well, and each is an attempt, usage and a reason to look.
+ * The number of attempts in a row that were lost soon after they were bound, and the time of the next try. The delay is
+ * a second after the first such loss and doubles each time, up to five minutes. If starts are lost immediately, the
+ * next one probably is as well, and each start costs an attempt, usage and an operator's attention.
  */
 public record RetryBackoff(int quickLosses, OptionalLong retryAtMillis) {
 
     public static final RetryBackoff NONE = new RetryBackoff(0, OptionalLong.empty());
 
-    /** Surplus workers lost so soon, of one attempt, until others are not asked for in their place. */
+    /** The number of such losses of an attempt's surplus workers after which no further ones are requested. */
     public static final int SURPLUS_LOSSES = 5;
 
     private static final long SOON_MILLIS = 60_000;
     private static final long FIRST_MILLIS = 1_000;
     private static final long LONGEST_MILLIS = 300_000;
 
-    /** Whether what was bound and lost then was lost soon. */
+    /** Whether an attempt was lost soon after it was bound. */
     public static boolean isQuick(long boundMillis, long lostMillis) {
         return lostMillis - boundMillis < SOON_MILLIS;
     }
@@ -32,7 +32,7 @@ public record RetryBackoff(int quickLosses, OptionalLong retryAtMillis) {
         return new RetryBackoff(quickLosses + 1, OptionalLong.of(lostMillis + delay));
     }
 
-    /** It is tried again now; what happened is kept in mind. */
+    /** The workload is tried again now; the count of losses stays. */
     public RetryBackoff withoutDelay() {
         return new RetryBackoff(quickLosses, OptionalLong.empty());
     }

@@ -4,24 +4,24 @@ import io.quartermaster.workloads.AttemptOutcome;
 import io.quartermaster.workloads.WorkloadAttemptState;
 import java.util.Optional;
 
-/** What follows for one surplus worker of an elastic workload. Whatever it is, the workload as such goes on. */
+/** The next step of one surplus worker of an elastic workload. The workload itself continues after any of them. */
 public sealed interface SurplusStep {
 
-    /** Nothing. */
+    /** No step. */
     record Stay() implements SurplusStep {}
 
     record Progress(WorkloadAttemptState.Wanted state) implements SurplusStep {}
 
-    /** It is told to stop, since what it is a worker of stops. */
+    /** The worker is asked to stop because the workload's core stops. */
     record AskToStop(AttemptStopReason reason) implements SurplusStep {}
 
-    /** It is stopping, and is given less time for that. */
+    /** The stopping worker gets less time to stop. */
     record Shorten(long deadlineMillis) implements SurplusStep {}
 
     /**
-     * It is over and its devices are free.
+     * The worker is over and its devices are free.
      *
-     * @param forGood it ended by itself: none is started in its place before the workload's next attempt
+     * @param forGood it ended by itself: no worker starts in its place before the workload's next attempt
      */
     record End(AttemptOutcome outcome, Optional<Integer> exitCode, String message, boolean forGood)
             implements SurplusStep {}

@@ -21,9 +21,10 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * A workload as the tables have it, with what its policy, profile and queue say, its live attempt and the reports on it.
+ * A workload as the tables have it, with the terms of its policy, profile and queue, its live attempt and the reports
+ * on that attempt.
  *
- * @param stopByMillis when it is to have stopped at the latest, where whoever cancelled it said so
+ * @param stopByMillis the latest time at which it must have stopped, if the request to cancel sets one
  */
 public record WorkloadRecord(
         TenantId tenant,
@@ -48,23 +49,23 @@ public record WorkloadRecord(
         Optional<String> nomination) {
 
     /**
-     * Whose it is.
+     * The owner of a workload.
      *
-     * @param subject of the token it was submitted with, which is nobody else's ever
-     * @param name at that time; somebody else may have it by now
+     * @param subject of the token it was submitted with; a subject is never assigned to another user
+     * @param name the user's name at that time; another user may have the name by now
      */
     public record Submitter(String subject, String name) {}
 
     /**
-     * Processes that a paused attempt left on its node, until they are taken over or known to be over.
+     * Processes that a paused attempt left on its node, until an attempt resumes them or they are known to have ended.
      *
-     * @param gpuMilli what the attempt held
+     * @param gpuMilli the amount that the attempt held
      * @param untilMillis when they are given up
-     * @param mayStay whether the node takes work, the tenant may run some, and their time is not over
+     * @param mayStay whether the node takes workloads, the tenant may run them, and their time is not over
      */
     public record PausedWork(
             UUID attempt, UUID node, UUID pool, long gpuMilli, long untilMillis, Processes processes, boolean mayStay) {
-        /** What their node's agent said of them last. */
+        /** The state that their node's agent reported last. */
         public enum Processes {
             STAND_STILL,
             BEING_ENDED,
@@ -73,14 +74,14 @@ public record WorkloadRecord(
     }
 
     /**
-     * What policy, profile and queue say.
+     * The terms of the workload's policy, profile and queue.
      *
-     * @param graceMillis at most what the pool allows in which it runs
-     * @param queueHeld whether nothing that waits in the queue is started
-     * @param overQuota false where the queue allows none; what the policy allows is in its quota
+     * @param graceMillis at most the grace period that its pool allows
+     * @param queueHeld whether the queue is held: no waiting workload in it starts
+     * @param overQuota false if the queue does not allow over-quota; the policy's own rule is in its quota
      * @param gpus of one worker
-     * @param waitingGpuMilli what one worker counts as while it waits, by pool in their order
-     * @param minWorkers with how many it starts; the others are surplus, which comes and goes
+     * @param waitingGpuMilli the amount that one worker counts as while it waits, by pool in their order
+     * @param minWorkers the size of the core; the other workers are surplus, which comes and goes
      */
     public record Terms(
             UUID policy,
@@ -108,24 +109,24 @@ public record WorkloadRecord(
             return new Binding(policy, queue, profile);
         }
 
-        /** What it must get to start, as it counts in one of its pools while it waits; nothing in any other. */
+        /** The amount that it needs to start, as it counts in one of its pools while it waits; 0 in any other pool. */
         public long startGpuMilli(UUID pool) {
             int place = pools.indexOf(pool);
             return place < 0 ? 0 : waitingGpuMilli.get(place) * minWorkers;
         }
 
-        /** What it asks for with all its workers, as it counts while it waits, by pool in their order. */
+        /** The amount of all its workers, as it counts while it waits, by pool in their order. */
         public List<Long> wholeGpuMilli() {
             return waitingGpuMilli.stream().map(each -> each * workers).toList();
         }
     }
 
-    /** By what it waits. It may be moved to another queue while it does. */
+    /** The policy, queue and profile of a workload. A waiting workload may move to another queue. */
     public record Binding(UUID policy, UUID queue, UUID profile) {}
 
     /**
-     * An attempt that holds devices now: of the workload as such, which is all its workers or, where it is elastic, those it started with;
-     * or of one surplus worker.
+     * A live attempt, which holds devices now. It is the attempt of the workload itself (all its workers, or the core
+     * of an elastic workload), or of one surplus worker.
      *
      * @param fromReservation whether it started from a backfill reservation
      */
@@ -144,7 +145,7 @@ public record WorkloadRecord(
             List<Report> reports,
             Surplus surplus) {
 
-        /** Where it runs; none in a pool that is a plain count. */
+        /** The nodes on which it runs; none in a pool that is a plain count. */
         public SortedSet<UUID> nodes() {
             SortedSet<UUID> nodes = new TreeSet<>();
             devices.forEach(device -> device.node().ifPresent(nodes::add));
@@ -155,7 +156,7 @@ public record WorkloadRecord(
             return state instanceof WorkloadAttemptState.Stopping;
         }
 
-        /** What it and its surplus workers hold. */
+        /** The amount that it and its surplus workers hold. */
         public long heldGpuMilli() {
             return gpuMilli
                     + surplus.workers().stream()
@@ -163,14 +164,17 @@ public record WorkloadRecord(
                             .sum();
         }
 
-        /** Since when nothing is known of its work, where a node fell silent before it said that the work there is over. */
+        /**
+         * The last contact with the first of its nodes that fell silent before it reported the end of the processes
+         * there.
+         */
         public OptionalLong silentSinceMillis() {
             return reports.stream()
                     .flatMapToLong(report -> report.silentSinceMillis().stream())
                     .min();
         }
 
-        /** Whether it is known when its work ended there. */
+        /** Whether the node reported when the processes there ended. */
         public boolean hasToldItsEnd(UUID node) {
             return reports.stream()
                     .anyMatch(report -> report.node().equals(node)
@@ -178,7 +182,7 @@ public record WorkloadRecord(
                             && report.endedMillis().isPresent());
         }
 
-        /** When the last of its work ended; empty while some goes on, and where an executor did not tell when. */
+        /** When its last processes ended. Empty while some still run, or if an executor did not report the time. */
         public OptionalLong workEndedMillis() {
             Set<UUID> nodes = nodes();
             List<Long> ends = reports.stream()
@@ -199,7 +203,7 @@ public record WorkloadRecord(
                     new WorkloadAttemptState.Stopping(), Optional.of(reason), OptionalLong.of(untilMillis), surplus);
         }
 
-        /** The same attempt, which is stopping, with less time left. */
+        /** The stopping attempt with an earlier deadline. */
         public LiveAttempt dueBy(long untilMillis) {
             return with(state, stopReason, OptionalLong.of(untilMillis), surplus);
         }
@@ -231,11 +235,11 @@ public record WorkloadRecord(
     }
 
     /**
-     * The workers beyond those an elastic workload started with.
+     * The surplus workers of an elastic workload.
      *
-     * @param workers that hold devices now, by their number
-     * @param done how many of this attempt are over by themselves and do not come again
-     * @param hadBefore the numbers of those that this attempt had to let go, and that come again
+     * @param workers the workers that hold devices now, by their number
+     * @param done how many workers of this attempt ended by themselves and are not replaced
+     * @param hadBefore the numbers of the workers that this attempt had to release, and that it requests again
      */
     public record Surplus(List<SurplusWorker> workers, int done, SortedSet<Integer> hadBefore) {
 
@@ -263,7 +267,7 @@ public record WorkloadRecord(
             return new Surplus(rest, done, hadBefore).having(gone.number(), forGood);
         }
 
-        /** What is known of one that has ended. */
+        /** The surplus after one of its workers has ended. */
         public Surplus having(int ended, boolean forGood) {
             if (forGood) {
                 return new Surplus(workers, done + 1, hadBefore);
@@ -274,18 +278,18 @@ public record WorkloadRecord(
         }
     }
 
-    /** One of them; its attempt has no surplus of its own. */
+    /** A surplus worker; its attempt has no surplus of its own. */
     public record SurplusWorker(int number, LiveAttempt attempt) {}
 
-    /** A part of the allocation; no node where the pool is a plain count. */
+    /** A part of the allocation; without a node if the pool is a plain count. */
     public record Device(
             int worker, Optional<UUID> node, OptionalLong index, long gpuMilli, Optional<MigInstance> instance) {}
 
     /**
-     * What the executor of one node said last.
+     * The last report of one node's executor.
      *
-     * @param endedMillis when the work ended there, where the executor told
-     * @param silentSinceMillis when a lost node was last heard; the report is then the leader's own
+     * @param endedMillis when the processes there ended, if the executor reported it
+     * @param silentSinceMillis the last contact with a lost node; the leader then wrote the report itself
      */
     public record Report(
             UUID node,
@@ -310,7 +314,7 @@ public record WorkloadRecord(
         }
     }
 
-    /** Whether it goes before others of its group and priority, since it was stopped against its will. */
+    /** Whether it starts before other workloads of its group and priority, because the scheduler had stopped it. */
     public boolean atHead() {
         return atHeadSinceMillis.isPresent();
     }
@@ -319,28 +323,28 @@ public record WorkloadRecord(
         return state instanceof WorkloadState.Over;
     }
 
-    /** Whether it waits for nothing but the moment at which it is tried again. */
+    /** Whether it only waits for the time of its next try. */
     public boolean isDelayed(long nowMillis) {
         return state instanceof WorkloadState.Waiting && setbacks.delays(nowMillis);
     }
 
     /**
-     * Whether its queue keeps it from being started. Whoever was stopped against its will and has its next place already runs on there:
-     * it was running when the queue was held, or has the place of one that was.
+     * Whether its held queue keeps it from starting. An evicted workload with a nominated place starts nevertheless: it
+     * was running when the queue was held, or has the place of a workload that was.
      */
     public boolean isHeldInQueue() {
         boolean waits = state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Paused;
         return terms.queueHeld() && waits && !(atHead() && nomination.isPresent());
     }
 
-    /** Whether its paused processes are to end, and it must not start before they have. */
+    /** Whether its paused processes must end before it may start. */
     public boolean isLeaving() {
         return paused.isPresent() && !(state instanceof WorkloadState.Paused);
     }
 
     /**
-     * Whether its paused processes can go on: they are there, may stay, and it still asks for as much as they held, which is not to be told of
-     * memory and of MIG instances.
+     * Whether its paused processes can resume: they exist, may stay, and the workload still asks for the amount that
+     * they held. For a share by memory and for MIG instances the amounts do not show that.
      */
     boolean canGoOn() {
         return paused.filter(work -> work.processes() == PausedWork.Processes.STAND_STILL
@@ -350,28 +354,28 @@ public record WorkloadRecord(
                 .isPresent();
     }
 
-    /** Whether what a request counts as says what it asks for: whole GPUs, or parts of them. */
+    /** Whether the counted amount states the request exactly: whole GPUs, or fractions of one. */
     public static boolean isCountedAlike(GpuRequest gpus) {
         return gpus instanceof GpuRequest.Whole || gpus instanceof GpuRequest.Fraction;
     }
 
-    /** The same workload once it holds nothing any more. */
+    /** The workload once it holds no devices. */
     public WorkloadRecord without(
             WorkloadState.WithoutAttempt next, OptionalLong nextAtHeadSince, RetryBackoff nextSetbacks) {
         return with(next, nextAtHeadSince, nextSetbacks, Optional.empty(), paused);
     }
 
-    /** The same workload with other paused processes, or without. */
+    /** The workload with other paused processes, or with none. */
     public WorkloadRecord leaving(Optional<PausedWork> processes) {
         return with(state, atHeadSinceMillis, setbacks, attempt, processes);
     }
 
-    /** The same workload while its attempt goes on. */
+    /** The workload while its attempt continues. */
     public WorkloadRecord with(LiveAttempt next) {
         return with(WorkloadState.with(next.state()), atHeadSinceMillis, setbacks, Optional.of(next), paused);
     }
 
-    /** The same workload, never a victim. */
+    /** The workload as one that is never a victim. */
     public WorkloadRecord asNonPreemptible() {
         return new WorkloadRecord(
                 tenant,

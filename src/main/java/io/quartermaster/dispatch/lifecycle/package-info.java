@@ -1,11 +1,11 @@
 /**
- * The lifecycle of a workload: stored state, wishes and reports give the next step.
+ * The lifecycle of a workload: the stored state, the desired state and the reports determine the next step.
  *
  * <p>Owns: the rules of the lifecycle, the back-off after lost attempts, the reasons of stops.
  *
  * <p>Does not own: reading and writing of rows.
  *
- * <p>Invariants: pure functions: the same record gives the same step; an attempt that ended never runs again.
+ * <p>Invariants: pure functions: one record always gives the same step; an attempt that ended never runs again.
  */
 @NullMarked
 package io.quartermaster.dispatch.lifecycle;

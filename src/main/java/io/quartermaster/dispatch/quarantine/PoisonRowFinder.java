@@ -6,30 +6,32 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * Finds the inbox row that makes cycles fail, from nothing but which cycles failed: each failure halves the batch, each success doubles
- * it. A row that failed three times alone is suspected. A cycle without any row must succeed then, which clears the database and the
- * engine; and the next, with exactly that row, must fail once more: only then is it to blame.
+ * The search for the inbox row that makes cycles fail. It uses nothing but which cycles failed: each failure halves the
+ * batch, each success doubles it. A row that failed alone three times is suspected. Then a cycle without any row must
+ * succeed, which rules out the database and the engine. The next cycle, with exactly that row, must fail once more.
+ * Only then is the row to blame.
  *
- * <p>Only failures after the rows of a cycle were read count. A database that is away fails before that, so its absence alone never
- * blames a row; and one that comes back in the middle lets the innocent row pass when it is tried again.
+ * <p>Only failures after a cycle has read its rows count. While the database is down, cycles fail before that, so an
+ * outage alone never blames a row. If the database comes back in the middle, the innocent row succeeds when it is tried
+ * again.
  *
- * <p>One thread.
+ * <p>Leftovers are the lifecycle steps that no inbox row names. Single-threaded.
  */
 public final class PoisonRowFinder {
 
-    /** Failures of a row alone until it is suspected; and of cycles with leftovers, until these are left alone. */
+    /** The failures of a row alone until it is suspected, and of cycles with leftovers until leftovers are skipped. */
     private static final int TRIES = 3;
 
-    /** What the next cycle is to take from the inbox. */
+    /** The rows that the next cycle takes from the inbox. */
     public sealed interface Take {
 
-        /** @param leftovers whether steps that nothing in the inbox names may be taken too */
+        /** @param leftovers whether the cycle may also take lifecycle steps that no inbox row names */
         record Oldest(int limit, boolean leftovers) implements Take {}
 
-        /** To see whether cycles succeed at all. */
+        /** Tests whether cycles succeed at all. */
         record Nothing() implements Take {}
 
-        /** To see whether it fails again. */
+        /** Tests whether the row fails again. */
         record Only(long id) implements Take {}
     }
 
@@ -44,12 +46,14 @@ public final class PoisonRowFinder {
     private int limit;
     private OptionalLong suspect = OptionalLong.empty();
     private int failuresOfSuspect;
-    /** Searches that began with leftovers, that ended without a row to blame, and after which leftovers did not go well. */
+    /**
+     * The number of searches that began with leftovers, found no row to blame, and after which leftovers failed again.
+     */
     private int failuresOfLeftovers;
-    /** Whether the limit is low because turns took too long. */
+    /** Whether the limit is low because cycles took too long. */
     private boolean slow;
 
-    // Of the cycle that is under way.
+    // The state of the current cycle.
     private Optional<List<Long>> taken = Optional.empty();
     private boolean withLeftovers;
 
@@ -58,25 +62,29 @@ public final class PoisonRowFinder {
         this.limit = batch;
     }
 
-    /** The most cycles that fail one after the other because of one row, with leftovers that fail as well. */
+    /** The most cycles that fail in a row because of one row, if leftovers fail as well. */
     public static int longestSearch(int batch) {
         int halvings = Integer.SIZE - Integer.numberOfLeadingZeros(batch);
         return halvings + 2 * TRIES;
     }
 
-    /** A new epoch: what is left over deserves another try. */
+    /** Begins an epoch: leftovers are tried again. */
     public void lead() {
         failuresOfLeftovers = 0;
     }
 
-    /** Whether leftovers failed so often that cycles go without them until the next epoch, or until nothing else goes well either. */
+    /**
+     * Whether leftovers failed so often that cycles skip them, until the next epoch or until cycles without them fail
+     * too.
+     */
     public boolean leavesLeftovers() {
         return failuresOfLeftovers >= TRIES;
     }
 
     /**
-     * The steps that a try of entries of the quarantine may take: not more than the next cycle takes, for that is the proof that the cause is not
-     * elsewhere. Empty while a row is searched for: cycles fail because of it then.
+     * The number of lifecycle steps that a retry of quarantine entries may take. It is at most that of the next cycle,
+     * because that cycle proves that the cause is not elsewhere. Empty during a search for a row, which makes cycles
+     * fail anyway.
      */
     public OptionalInt stepsOfTry() {
         return stage == Stage.SEARCHING && (slow || limit == batch) ? OptionalInt.of(limit) : OptionalInt.empty();
@@ -93,16 +101,16 @@ public final class PoisonRowFinder {
     }
 
     /**
-     * The cycle has read these rows: what fails from now on may be theirs.
+     * Records that the cycle has read these rows: a failure from now on may be theirs.
      *
-     * @param leftovers whether it takes steps, too, that no row names
+     * @param leftovers whether the cycle also takes lifecycle steps that no row names
      */
     public void took(List<Long> ids, boolean leftovers) {
         taken = Optional.of(List.copyOf(ids));
         withLeftovers = leftovers;
     }
 
-    /** Whether the cycle under way has taken rows at all: if not, none of them can be why it fails. */
+    /** Whether the current cycle took rows at all: if not, no row can be the cause of its failure. */
     public boolean tookRows() {
         return taken.isPresent() && !taken.get().isEmpty();
     }
@@ -121,10 +129,12 @@ public final class PoisonRowFinder {
         }
     }
 
-    /** The row that is to blame, when that is certain now; {@link #succeeded} once it is set aside. */
+    /**
+     * Records a failure. Returns the row to blame once that is certain; call {@link #succeeded} when it is quarantined.
+     */
     public OptionalLong failed() {
         if (taken.isEmpty()) {
-            // What was seen of a suspect so far may have been the same outage.
+            // The earlier failures of a suspect may have had the same outage as their cause.
             interrupted();
             return OptionalLong.empty();
         }
@@ -140,19 +150,19 @@ public final class PoisonRowFinder {
                 yield OptionalLong.empty();
             }
             case CONFIRMING -> {
-                // Should it not be possible to set it aside, the database has failed as well: that proves nothing.
+                // If the row cannot be quarantined, the database failed as well: that proves nothing.
                 stage = Stage.PROBING;
                 yield ids.isEmpty() ? OptionalLong.empty() : suspect;
             }
         };
     }
 
-    /** The cycle failed because of something that passes by itself: that proves nothing. */
+    /** Records a failure by a temporary cause, which proves nothing. */
     public void interrupted() {
         stage = stage == Stage.CONFIRMING ? Stage.PROBING : stage;
     }
 
-    /** The cycle failed because of something that passes by itself; perhaps it took too long, so the next one takes half of it. */
+    /** Records a failure by a timeout. The cycle may have been too long, so the next one takes half as many rows. */
     public void timedOut() {
         if (stage == Stage.SEARCHING && taken.isPresent()) {
             limit = Math.max(1, limit / 2);
@@ -161,14 +171,14 @@ public final class PoisonRowFinder {
         interrupted();
     }
 
-    /** The row was set aside: the leftovers that failed with it may be well. */
+    /** Records that the row was quarantined: the leftovers that failed with it may be sound. */
     public void wasSetAside() {
         failuresOfLeftovers = 0;
         acquit();
     }
 
     private void search(List<Long> ids) {
-        // Until the limit is that of the batch again, cycles go without leftovers: so each search counts once.
+        // Until the limit reaches that of a full batch again, cycles skip leftovers, so that each search counts once.
         slow = false;
         if (withLeftovers) {
             failuresOfLeftovers++;
@@ -187,7 +197,7 @@ public final class PoisonRowFinder {
         }
     }
 
-    /** No row is to blame: cycles fail for another reason. */
+    /** Ends the search without a row to blame: cycles fail for another reason. */
     public void acquit() {
         stage = Stage.SEARCHING;
         suspect = OptionalLong.empty();

@@ -1,7 +1,7 @@
 /**
- * Poison rows and quarantine: what makes plans fail is found, excluded with an alarm, and tried again.
+ * Poison rows and quarantine: inputs that make plans fail are found, excluded with an alarm, and retried.
  *
- * <p>Owns: the search for the row to blame, the retry of what is quarantined, the operator's resource.
+ * <p>Owns: the search for the row to blame, the retry of quarantined entries, the operator's resource.
  *
  * <p>Does not own: the exclusion itself while tables are read (package {@code dispatch.read}).
  *

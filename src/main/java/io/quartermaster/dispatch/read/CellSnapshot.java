@@ -28,12 +28,12 @@ import java.util.UUID;
 import java.util.function.Function;
 
 /**
- * What the tables said of a cell at one moment, in the engine's words. It is read and translated by the leader's own code, so an engine
- * built from it decides as the leader's does, and needs no leader. Nothing in it changes.
+ * An immutable snapshot of a cell's tables at one moment, in the terms of the engine. The leader's own code reads and
+ * translates it. So an engine built from it decides as the leader's engine does, and needs no leader.
  */
 public final class CellSnapshot {
 
-    /** What was granted to a tenant and by it. Pools are named by their names. */
+    /** The allotments of a tenant and its own policies. Both refer to pools by name. */
     public record Terms(List<Allotment> allotments, List<Policy> policies) {
         public Terms {
             allotments = List.copyOf(allotments);
@@ -93,7 +93,7 @@ public final class CellSnapshot {
         lastSequence = last;
     }
 
-    /** In a pool that is a plain count nobody has to leave. */
+    /** In a pool that is a plain count no process has to stop, so a victim needs no grace period. */
     private static long graceMillis(WorkloadRecord record) {
         return record.attempt().filter(attempt -> attempt.nodes().isEmpty()).isPresent()
                 ? 0
@@ -105,21 +105,21 @@ public final class CellSnapshot {
                 .orElseThrow(() -> new IllegalStateException("no " + what + " " + id + " is stored"));
     }
 
-    /** On the database's clock; every node whose lease ended before is down. */
+    /** The moment of the snapshot by the database's clock; every node whose lease ended before it is down. */
     public long asOfMillis() {
         return asOfMillis;
     }
 
-    /** An engine that knows all of this, and nothing was planned with yet. */
+    /** A new engine with this state, which has not made a plan yet. */
     public Engine engine() {
         return engine(List.of(), workloads);
     }
 
     /**
-     * An engine that knows something else.
+     * A new engine with a modified state.
      *
-     * @param besides told after everything else
-     * @param instead all workloads that it knows
+     * @param besides further changes, applied after the snapshot
+     * @param instead all workloads, in place of those of the snapshot
      */
     public Engine engine(List<Change> besides, List<Workload> instead) {
         Engine engine = new Engine(settings);
@@ -131,22 +131,22 @@ public final class CellSnapshot {
         return engine;
     }
 
-    /** Everything that is not over, in order of submission. */
+    /** All live workloads, in order of submission. */
     public List<Workload> workloads() {
         return Collections.unmodifiableList(workloads);
     }
 
-    /** The greatest number that any of them has; those that follow come later. */
+    /** The greatest sequence number of the workloads; later submissions have greater ones. */
     public long lastSequence() {
         return lastSequence;
     }
 
-    /** How long it takes to give way where its pool allows that, and what becomes of it then. */
+    /** How long the workload takes to stop as a victim, as its pool allows, and its state afterwards. */
     public Optional<Forecaster.Yielding> yielding(WorkloadId workload) {
         return Optional.ofNullable(yielding.get(workload));
     }
 
-    /** For how long what is stopped in a pool keeps its devices at the most. */
+    /** The longest time that a stopping attempt keeps its devices, by pool. */
     public Map<PoolId, Long> maxGraceMillis() {
         return Collections.unmodifiableMap(maxGraceMillis);
     }
@@ -155,7 +155,7 @@ public final class CellSnapshot {
         return Collections.unmodifiableSortedMap(pools);
     }
 
-    /** By name. */
+    /** The nodes by name. */
     public SortedMap<String, Node> nodes() {
         return Collections.unmodifiableSortedMap(nodes);
     }
@@ -164,12 +164,12 @@ public final class CellSnapshot {
         return List.copyOf(quotas.keySet());
     }
 
-    /** Empty for a tenant that is not known. */
+    /** The terms of a tenant; empty if the tenant is unknown. */
     public Optional<Terms> terms(TenantId tenant) {
         return Optional.ofNullable(quotas.get(tenant)).map(fact -> new Terms(fact.allotments(), fact.policies()));
     }
 
-    /** The changes that follow when tenants have other terms. */
+    /** The changes that follow if tenants have other terms. */
     public List<Change> withTerms(Map<TenantId, Terms> changed) {
         boolean anyCountsAllPools = quotas.values().stream()
                 .flatMap(fact ->

@@ -7,7 +7,7 @@ import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.util.Optional;
 
-/** Reads what is stored of this replica's cell, whoever leads it. */
+/** Reads the stored state of this replica's cell, whichever replica leads it. */
 @ApplicationScoped
 public class CellSnapshotReader {
 
@@ -20,17 +20,19 @@ public class CellSnapshotReader {
     }
 
     /**
-     * All of it as of one moment, and of one state of the tables. Blocks; never on an event loop.
+     * Reads everything in one transaction, so that it is one state of the tables. Blocks; must not run on an event
+     * loop.
      *
      * @param timeout of each statement
-     * @param mostWorkloads when more than these are not over nothing is read, and the answer is empty
+     * @param mostWorkloads the most live workloads; if there are more, nothing is read and the result is empty
      */
     public Optional<CellSnapshot> read(Duration timeout, long mostWorkloads) {
         return database.run(timeout, transaction -> {
             transaction.run("set transaction isolation level repeatable read, read only");
             Row now = transaction.run("""
                             select greatest(stamp, date_trunc('milliseconds', clock_timestamp())) as stamp,
-                                   (select count(*) from workload where state not in ('succeeded', 'failed', 'cancelled')) as workloads
+                                   (select count(*) from workload where state not in ('succeeded', 'failed',
+                                       'cancelled')) as workloads
                               from cell where id = $1
                             """, config.cell()).iterator().next();
             OffsetDateTime stamp = now.getOffsetDateTime("stamp");

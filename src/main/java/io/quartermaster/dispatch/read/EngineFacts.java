@@ -35,7 +35,7 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** Workloads and allocations in the words of the engine, and allocations back in those of the tables. */
+/** The mapping of workloads and allocations from tables to engine, and of allocations back. */
 public final class EngineFacts {
 
     /** As in {@link TermsInterner}. */
@@ -45,16 +45,16 @@ public final class EngineFacts {
     private final Function<UUID, QuotaPath> paths;
     private final Map<Terms, OfTerms> ofTerms = new HashMap<>();
 
-    /** What all workloads of the same terms have in common, kept once. */
+    /** The part that all workloads with equal terms share; it is stored once. */
     private record OfTerms(Shape shape, List<PoolId> pools, ProfileId profile, QueueId queue) {}
 
-    /** @param paths of policies */
+    /** @param paths the quota paths of policies */
     public EngineFacts(Function<UUID, PoolId> pools, Function<UUID, QuotaPath> paths) {
         this.pools = pools;
         this.paths = paths;
     }
 
-    /** The workload as it will be once {@code state} is true of it. */
+    /** The workload as it will be in the state {@code state}. */
     Workload workload(WorkloadRecord record, WorkloadPhase state, boolean held) {
         Terms terms = record.terms();
         OfTerms same = ofTerms(terms);
@@ -78,21 +78,27 @@ public final class EngineFacts {
                 record.nomination().map(EngineFacts::nomination));
     }
 
-    /** The processes that it can only go on with where they are. */
+    /** The paused processes, which the workload can resume only on their own node. */
     private static Optional<PausedWork> pin(WorkloadRecord record) {
         return record.state() instanceof io.quartermaster.workloads.WorkloadState.Paused
                 ? record.paused()
                 : Optional.empty();
     }
 
-    /** As {@link #asStored}, but so that no plan decides about it: while it waits it is held, while it runs it is not preempted. */
+    /**
+     * Like {@link #asStored}, but such that no plan decides about it: it is held while it waits, and is not preemptible
+     * while it runs.
+     */
     public Workload asUntouchable(WorkloadRecord record, long nowMillis) {
         return record.attempt().isPresent()
                 ? asStored(record.asNonPreemptible(), nowMillis)
                 : workload(record, asStored(record, nowMillis).state(), true);
     }
 
-    /** As the tables have it, no step taken. What is not to be tried before another time is held until then, and so is what its queue holds. */
+    /**
+     * The workload as stored, without any lifecycle step. It is held while its next try is delayed, and while its queue
+     * is held.
+     */
     public Workload asStored(WorkloadRecord record, long nowMillis) {
         WorkloadPhase state = record.attempt()
                 .map(attempt -> (WorkloadPhase) holding(attempt))
@@ -105,7 +111,7 @@ public final class EngineFacts {
                 record, state, held || record.isHeldInQueue() || record.isDelayed(nowMillis) || record.isLeaving());
     }
 
-    /** The name of the pool that it would use first, or that its paused processes are in. */
+    /** The name of its first pool, or of the pool of its paused processes. */
     public PoolId firstPool(WorkloadRecord record) {
         return pools.apply(record.paused()
                 .map(PausedWork::pool)
@@ -181,7 +187,9 @@ public final class EngineFacts {
         return new Place.OnNode(new NodeId(node.get().toString()), shares);
     }
 
-    /** Rows of {@code allocation_device} for one worker: one a device, or one without a device where there are none. */
+    /**
+     * Rows of {@code allocation_device} for one worker: one row per device, or one without a device if there are none.
+     */
     public static List<JsonObject> devices(Place place) {
         return switch (place) {
             case Place.Counted counted -> List.of(new JsonObject().put("gpu_milli", counted.gpuMilli()));
@@ -258,7 +266,7 @@ public final class EngineFacts {
                 .shape();
     }
 
-    /** Surplus workers that ended by themselves are not asked for again, nor what else was of their slice. */
+    /** Surplus workers that ended by themselves are not requested again, nor is the rest of their slice. */
     private static Shape shape(WorkloadRecord record, Shape whole) {
         int done = record.attempt().map(attempt -> attempt.surplus().done()).orElse(0);
         int left = (whole.workers() - done) / whole.step() * whole.step();

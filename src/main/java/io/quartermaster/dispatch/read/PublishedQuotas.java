@@ -14,7 +14,10 @@ import java.util.Set;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Which quotas, caps, capacity reservations and suspended groups of a tenant the engine knows, so that those which are gone can be taken back. */
+/**
+ * The quotas, caps, capacity reservations and suspended groups of a tenant that the engine knows, so that those which
+ * no longer exist can be removed.
+ */
 public final class PublishedQuotas {
 
     private record Key(QuotaPath path, Scope scope) implements Comparable<Key> {
@@ -32,7 +35,7 @@ public final class PublishedQuotas {
 
     private final Map<TenantId, Set<QuotaPath>> suspended = new HashMap<>();
 
-    /** Adds the changes that make the engine know just this of the tenant. */
+    /** Adds the changes that bring the engine to exactly this state of the tenant. */
     public void publish(QuotaFacts fact, List<Change> changes) {
         Set<Key> now = new TreeSet<>();
         fact.quotas().forEach(quota -> {

@@ -5,10 +5,16 @@ import io.quartermaster.dispatch.lifecycle.WorkloadRecord.Terms;
 import java.util.HashMap;
 import java.util.Map;
 
-/** What policy, profile and queue say, and whose it is, is the same for thousands of workloads: each such value is kept once. One thread. */
+/**
+ * Interns terms and submitters, which thousands of workloads share: each distinct value is stored once.
+ * Single-threaded.
+ */
 public final class TermsInterner {
 
-    /** Far above the queues and the users that are busy at a time; when it is reached everything is forgotten, which only costs memory. */
+    /**
+     * Far above the number of queues and users that are active at a time. At this size all values are dropped, which
+     * only costs memory.
+     */
     private static final int MOST = 10_000;
 
     private final Map<Terms, Terms> terms = new HashMap<>();
@@ -22,7 +28,7 @@ public final class TermsInterner {
         return first(submitters, value);
     }
 
-    /** The first value equal to this one. */
+    /** The first value that equals this one. */
     private static <T> T first(Map<T, T> known, T value) {
         if (known.size() >= MOST) {
             known.clear();

@@ -17,8 +17,9 @@ import java.util.Set;
 import java.util.SortedSet;
 
 /**
- * What every path held before, beside the cell, so that with a fairness window the turns go on under the next leader. Between two changes
- * of what a path holds its average follows from its row, so a row is written only when that changes, or when an entry penalty was added to it.
+ * The stored past use of every path, beside the cell. With a fairness window, the next leader continues from it.
+ * Between two changes of a path's held amount its average follows from its row. So a row is written only on such a
+ * change, or when an entry penalty is added.
  */
 public final class UsageHistoryStore {
 
@@ -31,10 +32,10 @@ public final class UsageHistoryStore {
         }
     }
 
-    /** What each row says is held. */
+    /** The held amount in each row. */
     private final Map<Key, Long> kept = new HashMap<>();
 
-    /** What is stored, to be told to an engine. Old as it may be: the engine brings it up to its first plan. */
+    /** Reads the stored entries for an engine. They may be old: the engine advances them to its first plan. */
     static List<Change.PastUseSet> read(SystemTransaction transaction, String cell) {
         List<Change.PastUseSet> entries = new ArrayList<>();
         for (Row row : transaction.run("select * from past_use where cell_id = $1 order by scope, path", cell)) {
@@ -49,15 +50,15 @@ public final class UsageHistoryStore {
         return entries;
     }
 
-    /** What a new leader was told. */
+    /** Begins with the entries that a new leader read. */
     public void begin(List<Change.PastUseSet> entries) {
         entries.forEach(entry -> kept.put(Key.of(entry), entry.heldGpuMilli()));
     }
 
     /**
-     * Writes what is not as it was; without a fairness window there is no past, and what an earlier one left goes.
+     * Writes the changed rows. Without a fairness window it deletes the rows of an earlier one.
      *
-     * @param raised the paths to which more was added than follows from their rows
+     * @param raised the paths whose past use rose by more than follows from their rows
      */
     public void write(
             SystemTransaction transaction, String cell, List<Change.PastUseSet> now, SortedSet<QuotaPath> raised) {
@@ -80,9 +81,11 @@ public final class UsageHistoryStore {
             transaction.send("""
                     insert into past_use (cell_id, scope, path, average_gpu_nano, held_gpu_milli, as_of_ms)
                     select $2, scope, path, average_gpu_nano, held_gpu_milli, as_of_ms
-                      from jsonb_to_recordset($1) as x(scope text, path text, average_gpu_nano bigint, held_gpu_milli bigint, as_of_ms bigint)
+                      from jsonb_to_recordset($1) as x(scope text, path text, average_gpu_nano bigint,
+                          held_gpu_milli bigint, as_of_ms bigint)
                     on conflict (cell_id, scope, path) do update
-                       set average_gpu_nano = excluded.average_gpu_nano, held_gpu_milli = excluded.held_gpu_milli, as_of_ms = excluded.as_of_ms
+                       set average_gpu_nano = excluded.average_gpu_nano, held_gpu_milli = excluded.held_gpu_milli,
+                           as_of_ms = excluded.as_of_ms
                     """, changed, cell);
         }
         if (!gone.isEmpty()) {

@@ -12,7 +12,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.UUID;
 
-/** What one worker of a waiting workload counts as in each of its pools. */
+/** The amounts that one worker of a waiting workload counts as in each of its pools. */
 final class WaitingAmounts {
     private final Map<MemoryShare, Long> counts;
 
@@ -20,7 +20,7 @@ final class WaitingAmounts {
         this.counts = counts;
     }
 
-    /** Each share by memory is worked out once, however many ask for it. */
+    /** Computes each share by memory once, for all workloads that request it. */
     static WaitingAmounts read(SystemTransaction transaction, List<Row> rows) {
         Set<MemoryShare> asked = new LinkedHashSet<>();
         rows.forEach(row -> asked.addAll(memoryShares(row)));
@@ -40,7 +40,7 @@ final class WaitingAmounts {
         return new WaitingAmounts(counts);
     }
 
-    /** What one worker counts as while it waits, by pool in the order of the profile. */
+    /** The amount that one worker counts as while it waits, by pool in the order of the profile. */
     List<Long> of(Row row) {
         List<MemoryShare> shares = memoryShares(row);
         return shares.isEmpty()
@@ -53,7 +53,7 @@ final class WaitingAmounts {
     /** A share by memory in a pool. */
     private record MemoryShare(UUID pool, long memoryMiB, int devices) {}
 
-    /** What a workload would hold of each of its pools, where it asks for a share by memory. */
+    /** The shares by memory that a workload would hold, one per pool. */
     private static List<MemoryShare> memoryShares(Row row) {
         Long memoryMiB = row.getLong("gpu_memory_mib");
         return memoryMiB == null

@@ -7,8 +7,9 @@ import java.time.OffsetDateTime;
 import java.util.Optional;
 
 /**
- * The right to write as the leader in one transaction. Taking it locks the cell's row until the transaction ends, so that of two who
- * believe they lead only the one with the newer epoch gets through; and it gives the stamp that times everything in the transaction.
+ * The right to write as the leader in one transaction. Taking the fence locks the cell's row until the transaction
+ * ends. If two replicas believe that they lead, only the one with the newer epoch succeeds. The fence also gives the
+ * stamp that dates everything in the transaction.
  */
 public final class Fence {
 
@@ -20,10 +21,11 @@ public final class Fence {
         this.sequence = sequence;
     }
 
-    /** Becomes leader when nobody's lease holds: the new epoch, or empty. */
+    /** Becomes leader if no replica holds the lease. Returns the new epoch, or empty. */
     public static Optional<Long> acquire(SystemTransaction transaction, String cell, String name, Duration lease) {
         for (Row row : transaction.run("""
-                update cell set epoch = epoch + 1, leader = $2, lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
+                update cell set epoch = epoch + 1, leader = $2,
+                    lease_until = clock_timestamp() + $3::bigint * interval '1 millisecond'
                  where id = $1 and lease_until < clock_timestamp() returning epoch
                 """, cell, name, lease.toMillis())) {
             return Optional.of(row.getLong("epoch"));
@@ -31,7 +33,10 @@ public final class Fence {
         return Optional.empty();
     }
 
-    /** Takes the fence and renews the lease; empty when another epoch has begun. Stamps are whole milliseconds and never go back. */
+    /**
+     * Takes the fence and renews the lease; empty if another epoch has begun. Stamps are whole milliseconds and never
+     * go back.
+     */
     public static Optional<Fence> renew(SystemTransaction transaction, String cell, long epoch, Duration lease) {
         for (Row row : transaction.run("""
                 update cell set stamp = greatest(stamp, date_trunc('milliseconds', clock_timestamp())),
@@ -43,7 +48,7 @@ public final class Fence {
         return Optional.empty();
     }
 
-    /** Ends the lease at once, so that another replica need not wait for it. */
+    /** Ends the lease immediately, so that another replica need not wait for it. */
     public static void resign(SystemTransaction transaction, String cell, long epoch) {
         transaction.run("update cell set lease_until = '-infinity' where id = $1 and epoch = $2", cell, epoch);
     }
@@ -65,7 +70,7 @@ public final class Fence {
         return sequence;
     }
 
-    /** Stores how far the sequence got. */
+    /** Stores the last number of the sequence. */
     public void saveSequence(SystemTransaction transaction, String cell) {
         transaction.send("update cell set sequence = $2 where id = $1", cell, sequence);
     }

@@ -1,6 +1,9 @@
 package io.quartermaster.dispatch.transaction;
 
-/** What a plan was made of is not so any more: nothing of it is committed, and the next is made of what is there. No failure. */
+/**
+ * The inputs of a plan have changed: nothing of it is committed, and the next plan uses the new state. It is no
+ * failure.
+ */
 public final class StalePlanException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -3,7 +3,7 @@
  *
  * <p>Owns: taking and renewing the fence, the batch of rows of a plan, the failures of such a transaction.
  *
- * <p>Does not own: which rows a plan has (package {@code dispatch.commit}).
+ * <p>Does not own: the choice of a plan's rows (package {@code dispatch.commit}).
  *
  * <p>Invariants: nothing is written before the fence is held; every time written is the stamp of the fence.
  */

@@ -34,7 +34,7 @@ import java.util.OptionalLong;
 import java.util.function.Function;
 import java.util.function.ToLongFunction;
 
-/** Works out the outlook of one waiting workload. Tries things in the books and leaves them as they were. */
+/** Calculator of the outlook of one waiting workload. It tries changes in the scheduling state and undoes them. */
 public final class OutlookCalculator {
     private final DeclaredState declaredState;
     private final SchedulingState schedulingState;
@@ -106,14 +106,17 @@ public final class OutlookCalculator {
                 itsTurn && isCurable(reason) ? fence(workload, schedulingClass, reason) : Optional.empty());
     }
 
-    /** Until then a pool that waits before preempting stops nothing for it; empty where that is over, or nobody is in its way. */
+    /**
+     * The time from which the pool evicts work for the workload, if the pool waits before preempting. Empty if that
+     * time has passed, or if evictions would not help.
+     */
     private OptionalLong preemptsFrom(Workload workload, Reason reason, Pool pool) {
         long from = workload.waitsSinceMillis() + pool.waitBeforePreemptingMillis();
         boolean waits = pool.waitBeforePreemptingMillis() > 0 && from > nowMillis;
         return waits && isCurable(reason) ? OptionalLong.of(from) : OptionalLong.empty();
     }
 
-    /** The fence without which something could be taken back for it. */
+    /** The path of the fence that prevents a reclaim for the workload; empty if no fence does. */
     private Optional<QuotaPath> fence(Workload workload, SchedulingClass schedulingClass, Reason reason) {
         for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
             if (poolRequest.pool().equals(reason.pool())
@@ -125,7 +128,7 @@ public final class OutlookCalculator {
         return Optional.empty();
     }
 
-    /** Whether stopping others could help. */
+    /** Whether the eviction of other work could remove the reason. */
     private static boolean isCurable(Reason reason) {
         return switch (reason.code()) {
             case LIMIT, OVER_QUOTA_OFF, HELD_FOR_OTHERS, BEHIND, NO_CAPACITY, FRAGMENTED -> true;
@@ -141,12 +144,15 @@ public final class OutlookCalculator {
                 || reason.code() == Reason.Code.NODES_CLOSED;
     }
 
-    /** Whether it would be nearer to its start if others left. */
+    /** Whether the workload would be closer to its start if other workloads ended. */
     private static boolean couldLeavingHelp(Reason reason) {
         return reason.code() != Reason.Code.NO_SUCH_NODE && reason.code() != Reason.Code.NO_EXECUTOR;
     }
 
-    /** Of its tenant: those under the path whose bound is in the way, or all in the pool; none where it would not help if they left. */
+    /**
+     * The running workloads of the same tenant whose end could help: those under the path whose bound is reached, or
+     * all in the pool if no bound is.
+     */
     private List<WorkloadId> holders(Workload workload, Reason reason) {
         if (!couldLeavingHelp(reason)) {
             return List.of();
@@ -167,7 +173,7 @@ public final class OutlookCalculator {
         return holders.stream().limit(Outlook.MOST_HOLDERS).map(Workload::id).toList();
     }
 
-    /** The cap beside the quotas that is in the way, if it is one. */
+    /** The violated cap, if the reason is a cap and not a limit of a quota. */
     private Optional<QuotaAdmission.Violation> cap(SchedulingClass schedulingClass, Reason reason) {
         return reason.code() != Reason.Code.LIMIT
                 ? Optional.empty()
@@ -178,7 +184,7 @@ public final class OutlookCalculator {
                         .filter(violation -> violation.cap().isPresent());
     }
 
-    /** Those that count against a cap. */
+    /** The running workloads that count against a cap. */
     private List<WorkloadId> holders(Workload workload, QuotaAdmission.Violation violation) {
         Cap cap = violation.cap().orElseThrow();
         List<Workload> holders = new ArrayList<>();
@@ -212,7 +218,7 @@ public final class OutlookCalculator {
                 : 0;
     }
 
-    /** When it fits and the pool is open to it; never where no opening is long enough. */
+    /** When the workload fits and the pool is open to it; empty if no opening is long enough. */
     private OptionalLong startsWhenOpen(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
         OptionalLong fits = startsAt(schedulingClass, poolCapacity);
         Optional<Hours> hours = poolCapacity.pool().hours();
@@ -228,7 +234,10 @@ public final class OutlookCalculator {
                         schedulingClass.key().maxRuntimeMillis());
     }
 
-    /** When it fits at the latest, once those before it in time have ended. */
+    /**
+     * The latest time at which the workload fits, if running work ends as stated; empty if too little of it states an
+     * end.
+     */
     private OptionalLong startsAt(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
         ReleaseSchedule releaseSchedule =

@@ -19,9 +19,9 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Why work waits, found anew after a plan for those lines of which it may have changed: somebody joined, something
- * changed at their tenant, or it fits in the pool where it did not, or the other way round. The numbers of the others
- * are brought up to date when somebody asks.
+ * Cache of the reasons of waiting work. After a plan it finds the reasons again only for those scheduling classes whose
+ * reasons may have changed: a workload joined, something changed at the tenant, or the class fits in a pool where it
+ * did not fit before, or the reverse. For the other classes it updates the numbers when a caller reads them.
  */
 public final class ReasonCache {
     private final SchedulingState schedulingState;
@@ -40,7 +40,7 @@ public final class ReasonCache {
         this.reasonFinder = new ReasonFinder(declaredState, schedulingState);
     }
 
-    /** Tells the news since the last time. */
+    /** Returns the changes of reasons since the last call. */
     public List<ReasonChange> changes(ReportedReasons reportedReasons) {
         List<ReasonChange> reasonChange = new ArrayList<>();
         ChangeLog changeLog = schedulingState.changes();
@@ -106,7 +106,7 @@ public final class ReasonCache {
         return false;
     }
 
-    /** The kinds of which something is not what it was. */
+    /** The numbers of the request signatures for which the fit in the pool has changed. */
     private BitSet changedSignatures() {
         BitSet changed = new BitSet();
         List<RequestSignature> requestSignatures = schedulingState.cluster().signatures();
@@ -132,12 +132,12 @@ public final class ReasonCache {
         return changed;
     }
 
-    /** The reasons of a line's head whose turn it is in its queue, likewise. */
+    /** The current reasons of the head of a scheduling class that is also the first in its strict queue. */
     public List<Reason> currentOfFirst(SchedulingClass schedulingClass) {
         return reasonFinder.reasonsOfFirst(schedulingClass);
     }
 
-    /** The line's reasons with the numbers of this moment; only while nothing changed since the last plan. */
+    /** The reasons of a scheduling class with current numbers; valid only if nothing changed since the last plan. */
     public List<Reason> current(SchedulingClass schedulingClass) {
         schedulingClass.renumber(reasonFinder.reasons(schedulingClass));
         return schedulingClass.reasons();

@@ -28,8 +28,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Says why work waits, after a plan. Names no path but the workload's own: what other tenants do shows only as numbers
- * of the pool.
+ * Finder of the reasons why work waits, after a plan. A reason names only paths of the workload itself: the work of
+ * other tenants appears only in the numbers of the pool.
  */
 final class ReasonFinder {
     private final DeclaredState declaredState;
@@ -42,7 +42,7 @@ final class ReasonFinder {
         this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
     }
 
-    /** What is in a line's way in one pool, without words and numbers. */
+    /** The obstacle of a scheduling class in one pool, without text and numbers. */
     private record Finding(
             Reason.Code code,
             Optional<QuotaPath> path,
@@ -77,23 +77,26 @@ final class ReasonFinder {
         }
     }
 
-    /** Whether it waits for others of its queue. */
+    /** Whether a workload waits for its own start, or for other workloads of its strict queue. */
     private enum Attempt {
         ITS_OWN,
         OF_THOSE_BEFORE_IT
     }
 
-    /** Where it is the head's turn in a queue of strict order, what holds for the others. */
+    /** The kind of wait of all workloads in a scheduling class except the first in a strict queue. */
     private static Attempt attempt(SchedulingClass schedulingClass) {
         return schedulingClass.queue().isPresent() ? Attempt.OF_THOSE_BEFORE_IT : Attempt.ITS_OWN;
     }
 
-    /** The reasons of all in a line, per pool in its order; but not of one whose turn it is in a queue of strict order. */
+    /**
+     * The reasons of all workloads in a scheduling class except the first in a strict queue, per pool in the order of
+     * the class.
+     */
     List<Reason> reasons(SchedulingClass schedulingClass) {
         return reasons(schedulingClass, attempt(schedulingClass));
     }
 
-    /** The reasons of a line's head whose turn it is in a queue of strict order. */
+    /** The reasons of the head of a scheduling class that is also the first in its strict queue. */
     List<Reason> reasonsOfFirst(SchedulingClass schedulingClass) {
         return reasons(schedulingClass, Attempt.ITS_OWN);
     }
@@ -112,7 +115,7 @@ final class ReasonFinder {
         return reasons;
     }
 
-    /** Whether its group has a quota in a pool that work of this kind does not use and that runs work. */
+    /** Whether the group has a quota in another pool, which runs work and which this class does not use. */
     private boolean hasOtherPools(SchedulingClass.Key key) {
         for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
             Pool pool = poolCapacity.pool();
@@ -129,7 +132,10 @@ final class ReasonFinder {
         return false;
     }
 
-    /** Whether the first of its queue is first for no more than its place or its submission. */
+    /**
+     * Whether an admin could put the head first in its strict queue: the first workload has the same priority, and is
+     * not first because of an interruption.
+     */
     private static boolean wouldAPlaceHelp(SchedulingClass schedulingClass) {
         return schedulingClass
                 .queue()
@@ -139,7 +145,7 @@ final class ReasonFinder {
                 .isPresent();
     }
 
-    /** Whether the reasons would be of the same kinds as others. */
+    /** Whether the current reasons have the codes and paths of the given reasons. */
     boolean sameKinds(SchedulingClass schedulingClass, List<Reason> others) {
         List<PoolRequest> wishes = this.poolRequestFactory.forClass(schedulingClass);
         if (others.size() != schedulingClass.key().pools().size() || wishes.size() != others.size()) {
@@ -171,7 +177,7 @@ final class ReasonFinder {
                 .orElseGet(() -> ofRoom(schedulingClass, poolRequest, attempt));
     }
 
-    /** Of the pool, or of a capacity reservation. */
+    /** Checks the hours of the pool and the windows of capacity reservations. */
     private static Optional<Finding> ofHours(PoolRequest poolRequest) {
         if (!poolRequest.isOpen()) {
             return Optional.of(Finding.of(Reason.Code.CLOSED));
@@ -206,7 +212,7 @@ final class ReasonFinder {
                 .map(Finding::of);
     }
 
-    /** Of the room that there is, once nothing else is in the way. */
+    /** Checks the free capacity; only if there is no other obstacle. */
     private Finding ofRoom(SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt attempt) {
         QuotaRequest quotaRequest = poolRequest.ask();
         if (attempt == Attempt.OF_THOSE_BEFORE_IT) {
@@ -224,7 +230,7 @@ final class ReasonFinder {
         return Finding.of(tooFew ? Reason.Code.NO_CAPACITY : Reason.Code.FRAGMENTED);
     }
 
-    /** What is free where it may be: in the pool, or on the one node that it may start on. */
+    /** The free capacity that the class may use: of the pool, or of the one node to which the class is pinned. */
     private static long free(SchedulingClass schedulingClass, PoolCapacity poolCapacity, Availability availability) {
         return schedulingClass
                 .key()
@@ -233,7 +239,9 @@ final class ReasonFinder {
                 .orElseGet(() -> poolCapacity.freeGpuMilli(availability));
     }
 
-    /** How many GPUs of which nobody holds a part are free, for a line that asks for whole ones and may use any node. */
+    /**
+     * The number of GPUs that are entirely free; empty unless the class asks for whole GPUs and may use any node.
+     */
     private static OptionalLong wholeFree(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
         boolean whole = schedulingClass.key().pinnedNode().isEmpty()
                 && schedulingClass.key().shape().isPlain()
@@ -331,7 +339,7 @@ final class ReasonFinder {
                 0, poolCapacity.capacityGpuMilli() - poolCapacity.freeGpuMilli(Availability.IGNORING_NOMINATIONS));
     }
 
-    /** The reason of one for whom a place is kept. */
+    /** The reason of a nominated workload. */
     Reason nominated(Workload workload) {
         Allocation place = workload.nomination().orElseThrow();
         Optional<PoolCapacity> poolCapacity = poolRequestFactory.space(place.pool());

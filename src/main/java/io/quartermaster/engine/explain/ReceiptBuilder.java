@@ -28,7 +28,7 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Writes the receipts of a plan while it is made. */
+/** Builder of the receipts of a plan; it listens while the planner makes the plan. */
 public final class ReceiptBuilder implements PlanListener {
     private final List<DecisionReceipt> receipts = new ArrayList<>();
     private final Map<QuotaNode, EvictionReceipt.Share> shares = new HashMap<>();
@@ -39,13 +39,13 @@ public final class ReceiptBuilder implements PlanListener {
     private @Nullable Attempt attempt;
     private @Nullable Lapse givenUp;
 
-    /** A place that is no longer kept. */
+    /** A withdrawn nomination. */
     private record Lapse(Allocation place, NominationEnd why) {}
 
-    /** Whose turn it is, and why it does not start in its pools, in its order. */
+    /** The current candidate, with the reasons why it does not start in its pools, in its order of pools. */
     private record Attempt(WorkloadId workload, OrderReceipt turn, List<Reason> inPools) {
 
-        /** Why it is in no pool before this one. */
+        /** The reasons why it starts in none of the pools before this one. */
         List<Reason> before(PoolId pool) {
             return inPools.stream()
                     .takeWhile(reason -> !reason.pool().equals(pool))
@@ -124,7 +124,7 @@ public final class ReceiptBuilder implements PlanListener {
                 decision, holding.allocation().pool(), Optional.empty(), List.of(), List.of(stop), Optional.empty());
     }
 
-    /** A place is kept for whoever makes room, or for a victim that is moved. */
+    /** Records a nomination, for a preemptor or for a victim that moves. */
     private DecisionReceipt nominates(Decision.Nominate nominate) {
         PoolId pool = nominate.place().pool();
         Optional<Attempt> turn = tried(nominate.workload());

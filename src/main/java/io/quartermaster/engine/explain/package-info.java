@@ -5,7 +5,7 @@
  *
  * <p>Does not own: decisions.
  *
- * <p>Invariants: explaining changes nothing: the state after it equals the state before it.
+ * <p>Invariants: an explanation leaves the scheduling state as it was.
  */
 @NullMarked
 package io.quartermaster.engine.explain;

@@ -4,17 +4,18 @@ import java.util.Optional;
 import java.util.SortedSet;
 
 /**
- * One thing to be done, in the order in which the engine decided. The engine takes it as done; a shell that could not
- * commit it throws the engine away and builds a new one from what is stored.
+ * Decision of a plan. The decisions of a plan are in the order in which the engine made them. The engine assumes that
+ * the shell carries them out; a shell that cannot commit them discards the engine and builds a new one from the stored
+ * state.
  */
 public sealed interface Decision {
 
     WorkloadId workload();
 
     /**
-     * Bind these devices; the workload holds them from now on and waits no more.
+     * Start a workload on these devices; the workload holds them from now on and no longer waits.
      *
-     * @param fromReservation whether it starts from a backfill reservation; to be stated with what it holds from now on
+     * @param fromReservation whether it starts from a backfill reservation; the shell stores this with the allocation
      */
     record Start(WorkloadId workload, Allocation allocation, Rule rule, boolean fromReservation) implements Decision {
 
@@ -24,14 +25,14 @@ public sealed interface Decision {
         }
     }
 
-    /** Add these workers to a workload that runs. */
+    /** Add these workers to a running workload. */
     record Grow(WorkloadId workload, Allocation added, Rule rule) implements Decision {}
 
     /**
-     * Tell a workload to stop. It keeps its devices until it is reported gone, then waits again at the head of its
-     * priority.
+     * Evict a workload. It keeps its devices until the shell reports that it has ended. Then it waits again, before the
+     * other workloads of its priority.
      *
-     * @param successor for whom; absent where it has to stop although nobody claims what it holds
+     * @param successor the preemptor; empty for an eviction without a preemptor
      */
     record Preempt(
             WorkloadId workload,
@@ -41,7 +42,7 @@ public sealed interface Decision {
             EvictionReceipt receipt)
             implements Decision {}
 
-    /** Tell some workers of an elastic workload to stop; the rest runs on. */
+    /** Evict some workers of an elastic workload; the other workers continue to run. */
     record Shrink(
             WorkloadId workload,
             SortedSet<Integer> workers,
@@ -51,21 +52,23 @@ public sealed interface Decision {
             EvictionReceipt receipt)
             implements Decision {}
 
-    /** Keep a place for a workload: nobody else gets it, and it starts there when all of it is free. */
+    /**
+     * Nominate a place for a workload: no other workload gets it, and the workload starts there once all of it is free.
+     */
     record Nominate(WorkloadId workload, Allocation place) implements Decision {}
 
-    /** The place is no longer kept. */
+    /** Withdraw the nomination of a workload. */
     record WithdrawNomination(WorkloadId workload) implements Decision {}
 
-    /** By which right something started. */
+    /** The right by which a workload or worker started. */
     enum Rule {
-        /** Its start keeps every node of its path within what is reserved. */
+        /** The start keeps every node of the workload's path within its reservation. */
         WITHIN_RESERVED,
-        /** On capacity that nobody with a better right asks for. */
+        /** The start uses capacity for which no work with a better right waits. */
         OVER_QUOTA,
-        /** On the place that was kept for it. */
+        /** The workload starts on its nominated place. */
         NOMINATED,
-        /** No quota counts in this pool. */
+        /** No quota applies in this pool. */
         OPEN
     }
 }

@@ -4,15 +4,18 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Why a decision was taken, in numbers; by which right is said by the decision itself.
+ * Receipt of a decision: the numbers behind it. The decision itself names the right.
  *
- * @param turn how it came to be next; absent where it was nobody's turn: a kept place came free or is given up, work is stopped
- * @param notTaken of a start and of a kept place: why it did not start at once in the pools that were tried before, in its order; the
- *     last is the pool of the kept place itself
+ * @param turn why the candidate came next; empty for a decision without a candidate: a start on a nominated place, a
+ *     withdrawn nomination, an eviction
+ * @param notTaken for a start and a nomination: why the workload did not start in the pools that the planner tried
+ *     before, in its order of pools; for a nomination the last one is the nominated pool itself
  * @param before each node of its path, from the leaf upward, before the decision
- * @param after the same right after it; a place counts from the moment it is kept, and who was told to leave does not any more
- * @param stops of a stop its own, of a kept place those of all who leave for it, of a place kept for who is moved that of its own leaving
- * @param givenUp why a place is no longer kept
+ * @param after the nodes of {@code before}, immediately after the decision; a nominated place counts as used from the
+ *     nomination on, and a stopping workload no longer counts
+ * @param stops for an eviction: its own receipt; for the nomination of a preemptor: those of its victims; for the
+ *     nomination of a workload that moves: that of its own eviction
+ * @param givenUp why the nomination was withdrawn
  */
 public record DecisionReceipt(
         Decision decision,
@@ -30,6 +33,6 @@ public record DecisionReceipt(
         stops = List.copyOf(stops);
     }
 
-    /** Who was stopped, and why he. */
+    /** An evicted workload with the receipt of its eviction. */
     public record Stop(WorkloadId workload, EvictionReceipt receipt) {}
 }

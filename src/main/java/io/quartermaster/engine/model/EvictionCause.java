@@ -1,14 +1,14 @@
 package io.quartermaster.engine.model;
 
-/** Why a running workload is told to stop. */
+/** Cause of the stop of a running workload. */
 public enum EvictionCause {
-    /** Another group takes back what it is entitled to. */
+    /** Another group takes back capacity that it is entitled to. */
     RECLAIM,
-    /** Work of higher priority in the same group. */
+    /** Work of higher priority in the same group needs the devices. */
     PREEMPT,
-    /** It moves to a place that is kept for it: to close a gap, or back to a pool that it prefers. */
+    /** The workload moves to a nominated place: to close a gap, or back to a pool that it prefers. */
     CONSOLIDATE,
-    /** By now its group or tenant may hold no more than its limit. */
+    /** Its group or tenant holds more than its limit, and the time to drain the excess is over. */
     DRAIN,
     /** Its pool has closed. */
     CLOSE,
@@ -16,6 +16,6 @@ public enum EvictionCause {
     BUDGET,
     /** Workers that it cannot run without were lost, and not replaced in time. */
     INCOMPLETE,
-    /** Not by the scheduler: cancelled, timed out, or its node is being emptied. */
+    /** The scheduler did not cause the stop: the workload was cancelled or timed out, or its node is being emptied. */
     ASKED
 }

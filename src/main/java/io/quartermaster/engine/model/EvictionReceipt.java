@@ -3,12 +3,12 @@ package io.quartermaster.engine.model;
 import java.util.List;
 
 /**
- * Why a workload had to give way, in numbers; enough to check the decision without the engine.
+ * Receipt of an eviction: the right behind it and the numbers, sufficient to check the decision without the engine.
  *
- * @param before the branches just below the lowest common ancestor of claimant and victim, before the plan's evictions; where nobody
- *     claims anything, the branch that holds too much
- * @param after the same branches once all of the claimant's victims have left and it runs
- * @param considered every workload that was looked at as a victim, in that order
+ * @param before the branches just below the lowest common ancestor of preemptor and victim, before the plan's
+ *     evictions; for an eviction without a preemptor, the branch that holds too much
+ * @param after the branches of {@code before}, once all victims have left and the preemptor runs
+ * @param considered every workload that was considered as a victim, in the order of consideration
  */
 public record EvictionReceipt(Right right, List<Share> before, List<Share> after, List<Considered> considered) {
 
@@ -18,37 +18,40 @@ public record EvictionReceipt(Right right, List<Share> before, List<Share> after
         considered = List.copyOf(considered);
     }
 
-    /** The rule that gave the claimant its right. */
+    /** The right behind the eviction. */
     public enum Right {
-        /** Its branch stays within what is reserved for it, and the victim's is above. */
+        /** The preemptor's branch stays within its reservation, and the victim's branch is above its own. */
         RESERVED,
-        /** Its branch stays within its fair share, and the victim's is above. */
+        /** The preemptor's branch stays within its fair share, and the victim's branch is above its own. */
         FAIR_SHARE,
-        /** It is of strictly higher priority in the same group. */
+        /** The preemptor is in the same group and has a strictly higher priority. */
         PRIORITY,
-        /** The victim has another place. */
+        /** The victim moves to another place. */
         MOVED,
-        /** What a branch holds beyond its limit was to be gone by now; nobody claims it. */
+        /** A branch exceeds its limit, and the time to drain the excess is over; there is no preemptor. */
         DRAINED,
-        /** Its pool has closed and lets nothing go on; nobody claims what it holds. */
+        /** The victim's pool has closed and stops running work; there is no preemptor. */
         CLOSED,
-        /** A budget that it runs on has no more left than its grace; nobody claims what it holds. */
+        /** A budget of the victim has no more left than the victim's grace needs; there is no preemptor. */
         BUDGET_USED_UP,
-        /** It lost workers that it cannot run without, and they were not replaced in time; nobody claims what it holds. */
+        /**
+         * The victim lost workers that it cannot run without, and they were not replaced in time; there is no
+         * preemptor.
+         */
         INCOMPLETE
     }
 
-    /** One branch's numbers. */
+    /** The numbers of one branch. */
     public record Share(Scope scope, QuotaPath path, long usedGpuMilli, long reservedGpuMilli, long fairGpuMilli) {}
 
-    /** What became of a possible victim. */
+    /** A possible victim with its outcome. */
     public record Considered(WorkloadId workload, Outcome outcome) {}
 
-    /** What became of a possible victim. */
+    /** The outcome for a possible victim. */
     public enum Outcome {
         STOPPED,
         MOVED,
-        /** Chosen first, then found not to be needed. */
+        /** The search chose the workload first, and then found that its eviction is not needed. */
         SPARED
     }
 }

@@ -1,6 +1,6 @@
 package io.quartermaster.engine.model;
 
-/** Names a node; unique over all pools. */
+/** Id of a node, unique over all pools. */
 public record NodeId(String value) implements Comparable<NodeId> {
 
     public NodeId {

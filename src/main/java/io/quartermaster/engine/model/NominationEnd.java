@@ -1,25 +1,25 @@
 package io.quartermaster.engine.model;
 
-/** Why a place is no longer kept for a workload; the first that applies. */
+/** Reason why a nomination was withdrawn; the first that applies. */
 public enum NominationEnd {
-    /** The pool is gone. */
+    /** The pool no longer exists. */
     NO_POOL,
-    /** It may start on another node only. */
+    /** The workload may start on another node only. */
     ANOTHER_NODE,
-    /** It is held, by itself or by its queue. */
+    /** The workload or its queue is held. */
     HELD,
     /** Its tenant or group is suspended, or its GPU-hours are used up. */
     SUSPENDED,
-    /** Nothing runs work in the pool. */
+    /** The pool has no executor. */
     NO_EXECUTOR,
-    /** The pool is closed to it. */
+    /** The pool is closed to the workload. */
     CLOSED,
-    /** The devices are not there any more, or not for it. */
+    /** The devices no longer exist, or the workload may not use them. */
     NO_DEVICES,
-    /** By now a limit or a cap is in the way. */
+    /** The start would now exceed a limit or a cap. */
     LIMIT,
-    /** Too little is left of a budget. */
+    /** A budget has too little left. */
     BUDGET,
-    /** It lost workers that it cannot run without, and they were not replaced in time. */
+    /** The workload lost workers that it cannot run without, and they were not replaced in time. */
     INCOMPLETE
 }

@@ -4,14 +4,15 @@ import java.util.List;
 import java.util.OptionalInt;
 
 /**
- * How a workload came to be tried next.
+ * Receipt of a candidate's position: why the planner tried this workload next.
  *
- * @param withinReserved whether its start keeps its path within what is reserved; those go before all others
- * @param candidates how many kinds of requests had something to try then, its own among them
- * @param placeInPool its profile's place in the pool's order, from 0; absent where the pool states none
- * @param placeInProfile its path's place in the profile's order, likewise
- * @param won whom it came before among those whom class and orders left, from the root down to its own group: at each level the one who
- *     would have been next without its branch
+ * @param withinReserved whether the start keeps the workload's path within its reservation; such candidates come before
+ *     all others
+ * @param candidates the number of candidates at that moment, this one included
+ * @param placeInPool the place of the workload's profile in the pool's order, from 0; empty if the pool has no order
+ * @param placeInProfile the place of the workload's path in the profile's order, from 0; empty if the profile has none
+ * @param won the comparisons that decided among the candidates that are equal in the fields above, from the root down
+ *     to the workload's own group: at each level, with the candidate that would otherwise have been next
  */
 public record OrderReceipt(
         boolean withinReserved,
@@ -24,7 +25,7 @@ public record OrderReceipt(
         won = List.copyOf(won);
     }
 
-    /** What two sides were told apart by: the first in which they differ. */
+    /** The criterion that decided between two candidates: the first in which they differ. */
     public enum By {
         /** Lower rank. */
         RANK,
@@ -32,29 +33,29 @@ public record OrderReceipt(
         SHARE_WITH_REQUEST,
         /** Lower used / share. */
         SHARE,
-        /** Less held before, where the past counts. */
+        /** Lower past use, if past use counts. */
         PAST_USE,
         /** Higher priority, in one group. */
         PRIORITY,
         /** Replacements of lost workers before whole workloads, and these before surplus workers, in one group. */
         WHOLE,
-        /** It was stopped against its will. */
+        /** An eviction or a lost node interrupted the workload. */
         AT_HEAD,
-        /** Its place in an admin's order, in one group. */
+        /** Lower place in an admin's order, in one group. */
         PLACE,
-        /** Submitted first. */
+        /** Earlier submission. */
         SUBMITTED
     }
 
-    /** One level of the tree: its own branch, and that of whoever would have been next. */
+    /** A comparison at one level of the tree: the workload's own branch, and that of the candidate next in order. */
     public record Comparison(By by, Side own, Side other) {}
 
     /**
-     * One of the two that were compared.
+     * One side of a comparison.
      *
-     * @param workload the first that the branch offers
-     * @param usedGpuMilli by the branch, with what is kept for its work and without what was told to leave
-     * @param shareGpuMilli what is reserved for the branch, or its fair share where the start goes beyond what is reserved
+     * @param workload the first candidate of the branch
+     * @param usedGpuMilli the use of the branch, with its nominated places and without its stopping work
+     * @param shareGpuMilli the reservation of the branch, or its fair share if the start exceeds the reservation
      */
     public record Side(
             WorkloadId workload,

@@ -5,12 +5,12 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * More about a wait than its reasons: who is in the way, what little would be enough, and when it may start. Worked out
- * on demand.
+ * Details of a wait beyond its reasons: which work blocks the workload, which changes would let it start, and when it
+ * may start. Derived on demand.
  *
- * @param position how many workloads of its own group would be tried before it
- * @param behind whose turn it is in its queue, where that starts its work in strict order and it is not its own
- * @param perPool in its order of pools
+ * @param position the number of workloads of its own group that the planner would try before it
+ * @param behind the first workload of its queue, if the queue starts work in strict order and another one is first
+ * @param perPool the outlook in each pool, in the workload's order of pools
  */
 public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> behind, List<InPool> perPool) {
 
@@ -21,16 +21,17 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
     /**
      * The outlook in one pool.
      *
-     * @param holders work of its own tenant that holds what is missing, the largest first; at most {@link #MOST_HOLDERS}. Where a
-     *     cap is in the way, what counts against it in any pool; for a cap per user only that user's
-     * @param heldByOthersGpuMilli what other tenants hold in the pool; they are not named
-     * @param relief what would have to change for it to start there or to have a place set aside: all of it together. It was tried; empty where
-     *     nothing of these kinds was found to be enough
-     * @param startsAtMillis the latest moment at which it fits, if those who run end when they say; absent where too few
-     *     say it, or where something else than room is in the way
-     * @param preemptsFromMillis when running work may be stopped for it at the earliest, where it has not waited as long yet as the
-     *     pool waits before preempting; absent from then on
-     * @param fence the fenced place of the tree that keeps it from taking back what it could without
+     * @param holders the work of its own tenant that holds the missing capacity, the largest first; at most
+     *     {@link #MOST_HOLDERS}. If a cap prevents the start: the work that counts against the cap, in any pool, and
+     *     for a cap per user only that user's work
+     * @param heldByOthersGpuMilli the amount that other tenants hold in the pool; the tenants are not named
+     * @param relief the changes that together would let the workload start in the pool or get a nomination there. The
+     *     engine has tried them; empty if it found no sufficient changes of these kinds
+     * @param startsAtMillis the latest moment at which the workload fits, if running work ends as stated; empty if too
+     *     little work states an end, or if something other than capacity prevents the start
+     * @param preemptsFromMillis the earliest moment at which running work may be evicted for the workload, if the pool
+     *     waits before preempting; empty once that moment has passed
+     * @param fence the path whose fence prevents a reclaim that would otherwise be possible
      */
     public record InPool(
             PoolId pool,
@@ -47,34 +48,35 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
         }
     }
 
-    /** More holders than this help nobody. */
+    /** The maximum number of holders that an outlook names; more would not help its reader. */
     public static final int MOST_HOLDERS = 10;
 
     /**
      * A change of one number.
      *
-     * @param path whose quota or cap it is; absent where it is the pool's room
-     * @param scope the pool, or all pools, in which it counts; absent for caps
-     * @param gpuMilli by how much; 0 where workloads are counted, and for room of which the amount depends on waiting work of other tenants
-     * @param workloads how many more may run; 0 where GPUs are counted
+     * @param path the path of the quota or cap; empty if GPUs of the pool have to come free
+     * @param scope the pool, or all pools, in which the number counts; empty for caps
+     * @param gpuMilli the increase; 0 if the number counts workloads, or if the amount to be freed depends on waiting
+     *     work of other tenants
+     * @param workloads the number of additional workloads that may run; 0 if the number counts GPUs
      */
     public record Relief(Kind kind, Optional<QuotaPath> path, Optional<Scope> scope, long gpuMilli, long workloads) {
 
-        /** The same with other amounts. */
+        /** A copy with other amounts. */
         public Relief with(long otherGpuMilli, long otherWorkloads) {
             return new Relief(kind, path, scope, otherGpuMilli, otherWorkloads);
         }
 
         public enum Kind {
             RAISE_LIMIT,
-            /** What one user may hold. */
+            /** The amount that one user may hold. */
             RAISE_USER_LIMIT,
-            /** How many workloads may run. */
+            /** The number of workloads that may run. */
             RAISE_MAX_RUNNING,
             RESERVE_MORE,
-            /** So many more in a pool that is a plain count; or enough, where the amount is 0. */
+            /** GPUs come free in a pool that is a plain count: the amount, or enough if the amount is 0. */
             FREE_IN_POOL,
-            /** So many more, together on one node; or enough, where the amount is 0. */
+            /** GPUs come free together on one node: the amount, or enough if the amount is 0. */
             FREE_ON_ONE_NODE
         }
     }

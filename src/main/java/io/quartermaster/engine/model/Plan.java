@@ -6,12 +6,13 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * What to do now.
+ * Result of a planning run.
  *
- * @param decisions in the order in which they were taken; a start may need the room that an earlier one left
- * @param news the waiting work whose reasons (code, pool or path in the way) are not what they were after the last plan,
- *     in order of the first one's id; numbers alone make no new reason
- * @param nextPlanAtMillis when time alone may change something, if nothing else happens before
+ * @param decisions the decisions in the order in which they were made; a start may need devices that an earlier
+ *     decision frees
+ * @param reasonChanges the waiting work whose reasons (code, pool or path) differ from those after the last plan, in
+ *     the order of the first workload's id; a change of numbers alone does not count
+ * @param nextPlanAtMillis when a plan may differ although no input changes
  */
 public record Plan(
         long nowMillis, List<Decision> decisions, List<ReasonChange> reasonChanges, OptionalLong nextPlanAtMillis) {
@@ -21,7 +22,7 @@ public record Plan(
         reasonChanges = List.copyOf(reasonChanges);
     }
 
-    /** The news for each workload, in order of their ids. */
+    /** The changed reasons per workload, in the order of the ids. */
     public List<WaitReasons> waits() {
         List<WaitReasons> waits = new ArrayList<>();
         for (ReasonChange told : reasonChanges) {

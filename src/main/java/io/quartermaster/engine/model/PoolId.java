@@ -1,6 +1,6 @@
 package io.quartermaster.engine.model;
 
-/** Names a pool. */
+/** Id of a pool. */
 public record PoolId(String value) implements Comparable<PoolId> {
 
     public PoolId {

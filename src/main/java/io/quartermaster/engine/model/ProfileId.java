@@ -1,6 +1,6 @@
 package io.quartermaster.engine.model;
 
-/** Names a profile, which the orders of pools and profiles refer to. */
+/** Id of a profile, which the orders of pools and profiles refer to. */
 public record ProfileId(String value) implements Comparable<ProfileId> {
 
     public ProfileId {

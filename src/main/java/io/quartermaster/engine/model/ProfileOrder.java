@@ -3,9 +3,9 @@ package io.quartermaster.engine.model;
 import java.util.List;
 
 /**
- * What the engine must know of a profile beyond the shape that each workload states itself.
+ * Order of the paths within a profile. The engine needs no more of a profile, because each workload has its own shape.
  *
- * @param pathOrder whose work of this profile goes first; paths not named come after all that are
+ * @param pathOrder the paths whose work of this profile goes first, in order; other paths come after them
  */
 public record ProfileOrder(ProfileId id, List<QuotaPath> pathOrder) {
 

@@ -1,6 +1,6 @@
 package io.quartermaster.engine.model;
 
-/** Names a queue. */
+/** Id of a queue. */
 public record QueueId(String value) implements Comparable<QueueId> {
 
     public QueueId {

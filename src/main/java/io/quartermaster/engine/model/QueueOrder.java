@@ -1,9 +1,9 @@
 package io.quartermaster.engine.model;
 
-/** Whether work of a queue that cannot start yet lets the work behind it pass. */
+/** Order of a queue: whether later work may start before a workload that cannot start yet. */
 public enum QueueOrder {
-    /** A blocked workload does not block the next. */
+    /** A workload that cannot start does not block the workloads after it. */
     SKIP_AHEAD,
-    /** Nobody starts, makes room or claims before the first of its queue has started. */
+    /** No workload starts, evicts work or gets a backfill reservation before the first of its queue has started. */
     STRICT_FIFO
 }

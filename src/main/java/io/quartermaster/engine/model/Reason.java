@@ -4,11 +4,11 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Why a workload does not start in a pool.
+ * Reason why a workload does not start in a pool.
  *
- * @param path the node of its path that is in the way, where one is
- * @param sentence what is so, in words and numbers
- * @param remedy what would have to happen
+ * @param path the node of the workload's path whose bound prevents the start; empty if none does
+ * @param sentence the obstacle, in words and numbers
+ * @param remedy what the reader can do about the obstacle
  */
 public record Reason(
         Code code, PoolId pool, Optional<QuotaPath> path, Numbers numbers, String sentence, String remedy) {
@@ -16,44 +16,50 @@ public record Reason(
     /**
      * The numbers behind the code.
      *
-     * @param requestedGpuMilli what the workload asks for
-     * @param usedGpuMilli what is held now: by the node of the path, or in the pool where no path is named
-     * @param boundGpuMilli what must not be passed: the limit or the reservation; absent where none is in the way
-     * @param freeGpuMilli what nobody holds in the pool, for whomever it is kept
+     * @param requestedGpuMilli the amount that the workload asks for
+     * @param usedGpuMilli the amount in use: by the node of the path, or in the pool if no path is named
+     * @param boundGpuMilli the limit or the reservation that use must not exceed; empty if it prevents nothing
+     * @param freeGpuMilli the free amount on nodes that accept new work, without nominated devices; it includes
+     *     capacity that other groups and tenants do not lend
      */
     public record Numbers(long requestedGpuMilli, long usedGpuMilli, OptionalLong boundGpuMilli, long freeGpuMilli) {}
 
     /**
-     * The kinds of reasons. Per pool the first that applies is given, in this order.
+     * The code of a reason. Per pool the engine reports the first that applies, in this order.
      */
     public enum Code {
         /** The tenant is suspended. */
         SUSPENDED,
-        /** Nothing runs work in the pool: a plain count without an executor, or a kind of cluster that is not connected. */
+        /**
+         * The pool has no executor: it is a plain count without one, or its kind of cluster is not connected.
+         */
         NO_EXECUTOR,
-        /** Outside the pool's or reservation's hours. */
+        /** The time is outside the hours of the pool or the window of the capacity reservation. */
         CLOSED,
-        /** The group's or tenant's GPU-hours for the period are used up. */
+        /** The GPU-hours of the group or tenant for the period are used up. */
         BUDGET,
-        /** It waits for its victims to leave. */
+        /** The workload has a nomination and waits until its victims have left. */
         NOMINATED,
-        /** Even with every known node up and empty the pool could not take it: it never will run. */
+        /** The workload does not fit even if every known node of the pool is up and empty. */
         NO_SUCH_NODE,
-        /** It would fit, but the nodes that could take it are cordoned, drained, in maintenance, or for one other tenant only. */
+        /**
+         * The workload would fit, but the nodes that could take it are cordoned, drained, in maintenance, or dedicated
+         * to another tenant.
+         */
         NODES_CLOSED,
-        /** A node of its path would pass its limit. */
+        /** A node of the workload's path would exceed its limit. */
         LIMIT,
-        /** Beyond what is reserved, and the policy allows no over-quota. */
+        /** The workload would use more than is reserved, and the policy allows no over-quota. */
         OVER_QUOTA_OFF,
-        /** Non-preemptible work runs only within what is reserved. */
+        /** The workload is not preemptible, and such work runs only within the reservation. */
         NOT_PREEMPTIBLE,
-        /** Idle GPUs exist that their owner does not lend. */
+        /** Idle GPUs exist, but their owner does not lend them. */
         HELD_FOR_OTHERS,
-        /** It would fit, but the room is kept for an earlier one. */
+        /** The workload would fit, but the devices are kept for a workload that comes first. */
         BEHIND,
         /** Too few GPUs are free. */
         NO_CAPACITY,
-        /** Enough are free, not together on one node or in the required domain. */
+        /** Enough GPUs are free, but not together on one node or in the required domain. */
         FRAGMENTED
     }
 }

@@ -1,11 +1,11 @@
 package io.quartermaster.engine.model;
 
-/** What a quota counts over: one pool, or all pools together (written {@code *}). */
+/** Scope of a quota: one pool, or all pools together (written {@code *}). */
 public sealed interface Scope extends Comparable<Scope> {
 
     AllPools ALL_POOLS = new AllPools();
 
-    /** Counts what is held in one pool. */
+    /** Counts the use in one pool. */
     record OnePool(PoolId pool) implements Scope {
         @Override
         public String toString() {
@@ -13,7 +13,7 @@ public sealed interface Scope extends Comparable<Scope> {
         }
     }
 
-    /** Counts what is held over all pools together. */
+    /** Counts the use in all pools together. */
     record AllPools() implements Scope {
         @Override
         public String toString() {
@@ -25,7 +25,7 @@ public sealed interface Scope extends Comparable<Scope> {
         return new OnePool(pool);
     }
 
-    /** All pools first, then by pool. */
+    /** The scope of all pools comes first; the others are in the order of their pools. */
     @Override
     default int compareTo(Scope other) {
         return switch (this) {

@@ -6,11 +6,12 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * All that an engine knows, in an order that depends on nothing but what it knows.
+ * Snapshot of an engine's complete state; its order depends only on that state.
  *
- * @param facts the changes that would build it again
- * @param waits the reasons it gave last
- * @param stops how often each workload was told to stop, and got something again, since there was news
+ * @param facts the changes that rebuild the engine
+ * @param waits the reasons that the engine reported last
+ * @param stops how often each workload was evicted and gained devices again, counted together, since an input last
+ *     changed
  */
 public record Snapshot(
         Settings settings, List<Change> facts, List<WaitReasons> waits, SortedMap<WorkloadId, Integer> stops) {

@@ -2,7 +2,7 @@ package io.quartermaster.engine.model;
 
 import java.time.Instant;
 
-/** Points in time in words. */
+/** Text form of points in time. */
 public final class TimeFormat {
     private TimeFormat() {}
 
@@ -12,7 +12,7 @@ public final class TimeFormat {
         return text.replace('T', ' ').replace("Z", " UTC");
     }
 
-    /** The same for an instant. */
+    /** An instant to the second, in UTC, such as {@code 2026-12-01 08:00:00 UTC}. */
     public static String utc(Instant at) {
         return utc(at.toEpochMilli());
     }

@@ -4,7 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Why a workload waits: one reason per pool that it may use, in its order of pools. */
+/** Reasons why a workload waits: one per pool that it may use, in its order of pools. */
 public record WaitReasons(WorkloadId workload, List<Reason> perPool) {
 
     public WaitReasons {
@@ -14,7 +14,7 @@ public record WaitReasons(WorkloadId workload, List<Reason> perPool) {
         }
     }
 
-    /** What makes a reason another one: its code, its pool, the path it names; not the numbers. */
+    /** Identity of a reason: its code, its pool and the path that it names, but not its numbers. */
     public record Kind(Reason.Code code, PoolId pool, Optional<QuotaPath> path) {}
 
     public static List<Kind> kinds(List<Reason> reasons) {
@@ -23,7 +23,7 @@ public record WaitReasons(WorkloadId workload, List<Reason> perPool) {
         return kinds;
     }
 
-    /** The workload's own reason: its first pool's. */
+    /** The reason of the first pool. */
     public Reason reason() {
         return perPool.getFirst();
     }

@@ -1,6 +1,6 @@
 package io.quartermaster.engine.model;
 
-/** Names one workload for as long as it is known to the engine. */
+/** Id of a workload, unique among the workloads that the engine knows. */
 public record WorkloadId(String value) implements Comparable<WorkloadId> {
 
     public WorkloadId {

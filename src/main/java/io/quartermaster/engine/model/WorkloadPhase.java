@@ -6,16 +6,17 @@ import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** What a workload is to the engine; one that is over is removed. */
+/** Phase of a workload in the engine; a workload that has ended is removed. */
 public sealed interface WorkloadPhase {
 
     /**
-     * It holds nothing.
+     * The workload holds no devices.
      *
-     * @param atHeadSinceMillis since when it waits again after it was stopped against its will: it goes before others of its group and
-     *     priority; empty for what was not
-     * @param place an admin's order of its queue: lower goes first within its priority, and before work without one
-     * @param only the one node that it may start on, where its paused processes are; empty for any
+     * @param atHeadSinceMillis since when it waits again after an interruption, such as an eviction: it goes before
+     *     other work of its group and priority; empty if it was not interrupted
+     * @param place its place in an admin's order of the queue: lower goes first within its priority, and before work
+     *     without a place
+     * @param only the one node on which it may start, because its paused processes are there; empty for any
      */
     record Waiting(OptionalLong atHeadSinceMillis, OptionalLong place, Optional<NodeId> only) implements WorkloadPhase {
 
@@ -29,13 +30,13 @@ public sealed interface WorkloadPhase {
     }
 
     /**
-     * It holds devices.
+     * The workload holds devices.
      *
-     * @param startedMillis when the plan that bound them was made; the later started gives way first
-     * @param hadBefore the numbers of workers that it had to let go since then, whether or not it has them again: they come again and
-     *     are nothing new
-     * @param fromReservation whether it started from a backfill reservation: for as long as the patience it is not reclaimed by the right of
-     *     fair share
+     * @param startedMillis the time of the plan that started it; the engine evicts work that started later first
+     * @param hadBefore the numbers of workers that it lost since its start, whether or not it has them again: their
+     *     return does not count as a new start
+     * @param fromReservation whether it started from a backfill reservation: for the duration of the patience, no
+     *     preemptor may reclaim its devices by the right of fair share
      */
     record Holding(
             Allocation allocation,
@@ -51,24 +52,24 @@ public sealed interface WorkloadPhase {
                     : Collections.unmodifiableSortedSet(new TreeSet<>(hadBefore));
         }
 
-        /** It did not start from a backfill reservation. */
+        /** Creates the phase of a workload that did not start from a backfill reservation. */
         public Holding(Allocation allocation, long startedMillis, Phase phase, SortedSet<Integer> hadBefore) {
             this(allocation, startedMillis, phase, hadBefore, false);
         }
 
-        /** With further workers; whoever has all that it cannot run without is complete again. */
+        /** A copy with further workers; an incomplete workload that now has all that it needs runs again. */
         public Holding with(Allocation added, Shape shape) {
             Allocation all = allocation.with(added);
             boolean complete = phase instanceof Phase.Incomplete && shape.isEnough(all);
             return new Holding(all, startedMillis, complete ? new Phase.Running() : phase, hadBefore, fromReservation);
         }
 
-        /** The same in another phase. */
+        /** A copy in another phase. */
         public Holding in(Phase next) {
             return new Holding(allocation, startedMillis, next, hadBefore, fromReservation);
         }
 
-        /** Without workers that left, or were lost, against its will. */
+        /** A copy without workers that were evicted or lost. */
         public Holding without(SortedSet<Integer> workers, Phase next) {
             SortedSet<Integer> gone = new TreeSet<>(hadBefore);
             gone.addAll(workers);
@@ -76,28 +77,31 @@ public sealed interface WorkloadPhase {
         }
     }
 
-    /** How far a workload that holds devices is. */
+    /** Phase of a workload that holds devices. */
     sealed interface Phase {
 
-        /** Whether nothing of it was told to stop. */
+        /** Whether none of its workers is stopping. */
         default boolean isStaying() {
             return this instanceof Running || this instanceof Incomplete;
         }
 
-        /** Bound, starting or running: all the same to the engine. */
+        /** The workload is bound, starting or running; the engine does not distinguish these. */
         record Running() implements Phase {}
 
         /**
-         * Workers that it cannot run without were lost; the rest waits for others in their place.
+         * Workers that the workload cannot run without were lost; the other workers wait for replacements.
          *
-         * @param sinceMillis when it lost the first of them
+         * @param sinceMillis when it lost the first of these workers
          */
         record Incomplete(long sinceMillis) implements Phase {}
 
-        /** Told to stop; keeps its devices until it is reported gone, at the latest a little after the deadline. */
+        /**
+         * The workload is stopping. It keeps its devices until the shell reports its end, at the latest shortly after
+         * the deadline.
+         */
         record Stopping(EvictionCause cause, long deadlineMillis) implements Phase {}
 
-        /** Some workers beyond the minimum were told to stop; the rest runs on. */
+        /** Some workers beyond the minimum are stopping; the others continue to run. */
         record Shrinking(EvictionCause cause, SortedSet<Integer> workers, long deadlineMillis) implements Phase {
             public Shrinking {
                 workers = Collections.unmodifiableSortedSet(new TreeSet<>(workers));
@@ -109,12 +113,14 @@ public sealed interface WorkloadPhase {
         return new Waiting(OptionalLong.empty(), OptionalLong.empty(), Optional.empty());
     }
 
-    /** It waits again from a moment on, after it was stopped against its will. */
+    /** The phase of a workload that waits again from a moment on, after an interruption. */
     static WorkloadPhase waitingAgain(long sinceMillis) {
         return waitingAgain(sinceMillis, Optional.empty());
     }
 
-    /** The same for what can only go on where its paused processes are, if they are anywhere. */
+    /**
+     * The phase of a workload that waits again; it may start only on the node of its paused processes, if it has any.
+     */
     static WorkloadPhase waitingAgain(long sinceMillis, Optional<NodeId> only) {
         return new Waiting(OptionalLong.of(sinceMillis), OptionalLong.empty(), only);
     }

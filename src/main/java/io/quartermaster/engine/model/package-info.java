@@ -1,5 +1,5 @@
 /**
- * The records that enter and leave the engine: workloads, nodes, quotas, changes, decisions, reasons, settings.
+ * Records that enter and leave the engine: workloads, nodes, quotas, changes, decisions, reasons, settings.
  *
  * <p>Owns: the values, their checks, and the text form of amounts and times.
  *

@@ -26,11 +26,13 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What each line would try next in a plan: a start in free room, else to have room made; nothing once it has tried all.
+ * Selects what each scheduling class tries next in a plan: a start in free room, then making room, and nothing once it
+ * has tried all.
  *
- * <p>A line of one pool whose kind is known not to fit, and for which it can be told at once that no room can be made,
- * has its turn, and with it its effect on the order, but is not tried. A line of several pools tries them as if nothing
- * were known, as its turn depends on the pool that it tries next; so do all where places are kept for others.
+ * <p>A class of one pool may be known not to fit, and known not to get room either. Its candidate keeps its position,
+ * and with it its effect on the order, but it is not tried. A class of several pools tries them regardless of such
+ * knowledge, since its position depends on the pool that it tries next. While backfill reservations exist, this holds
+ * for all classes.
  */
 public final class AttemptSelector {
     private final Settings settings;
@@ -72,10 +74,10 @@ public final class AttemptSelector {
     }
 
     /**
-     * The order of what is proposed.
+     * The candidate queue of a plan.
      *
-     * @param kept from plan to plan, for as long as no places are kept
-     * @param keptForOthers whether some of what is free is kept for somebody
+     * @param kept the queue that is kept from plan to plan; used only if there are no backfill reservations
+     * @param keptForOthers whether backfill reservations hold some of the free capacity
      */
     public CandidateQueue begin(CandidateQueue kept, boolean keptForOthers) {
         placesAreKept = keptForOthers;
@@ -90,13 +92,13 @@ public final class AttemptSelector {
         return candidateQueue;
     }
 
-    /** Has the order follow what was decided. */
+    /** Updates the queue after a decision. */
     public void refresh(CandidateQueue candidateQueue) {
         updateExhaustive();
         candidateQueue.refresh(schedulingState, source);
     }
 
-    /** Lets those propose again at whose tenant something changed. */
+    /** Selects again for the classes that the logged changes concern. */
     private void updateExhaustive() {
         ChangeLog changeLog = schedulingState.changes();
         if (!changeLog.covers(seen)) {
@@ -118,7 +120,10 @@ public final class AttemptSelector {
         seen = changeLog.cursor();
     }
 
-    /** What there is at all bounds those of one pool by what is known of their kinds, unless places are kept. */
+    /**
+     * The classes whose next attempt depends on the capacity. For a class of one pool, its signature already covers
+     * this, unless there are backfill reservations.
+     */
     private Collection<SchedulingClass> boundByCapacity() {
         return placesAreKept ? schedulingState.schedulingClasses() : schedulingState.irregularClasses();
     }
@@ -139,23 +144,23 @@ public final class AttemptSelector {
         }
     }
 
-    /** Ends the plan: what was tried in vain may be tried in the next. */
+    /** Ends the plan, so that the next plan may repeat failed attempts. */
     public void end() {
         blocked.forEach(this::recordChange);
         attempted.forEach(this::recordChange);
     }
 
-    /** There is no free room for an offer. */
+    /** Records that there is no free room for a candidate in its pool. */
     public void noFreeRoom(Candidate candidate) {
         recordAttempt(withoutFreeRoom, candidate);
     }
 
-    /** Nor can any be made there without borrowing. */
+    /** Records that no room can be made for it in its pool without borrowing. */
     public void nothingToTakeBack(Candidate candidate) {
         recordAttempt(withoutAnythingToTakeBack, candidate);
     }
 
-    /** Nor can any be made in that pool. */
+    /** Records that no room at all can be made for it in its pool. */
     public void noRoomAtAll(Candidate candidate) {
         recordAttempt(withoutAnyRoom, candidate);
     }
@@ -167,7 +172,7 @@ public final class AttemptSelector {
         recordChange(candidate.schedulingClass());
     }
 
-    /** The line has nothing left to try in this plan. */
+    /** Blocks a class that has nothing left to try in this plan. */
     public void block(SchedulingClass schedulingClass) {
         blocked.add(schedulingClass);
         recordChange(schedulingClass);
@@ -177,7 +182,7 @@ public final class AttemptSelector {
         schedulingState.changes().add(schedulingClass.attemptMarker());
     }
 
-    /** Whether a line whose turn is not worked out ahead has tried all pools. */
+    /** Whether a class with an exhaustive selection has tried all its pools. */
     public boolean hasTriedAll(SchedulingClass schedulingClass) {
         return selectExhaustively(schedulingClass, null) == null;
     }
@@ -199,7 +204,7 @@ public final class AttemptSelector {
                 : null;
     }
 
-    /** What a line of one pool would try, with what is known. */
+    /** The next attempt of a class of one pool, with what is known of its signature. */
     private @Nullable Candidate selectWithHints(SchedulingClass schedulingClass, @Nullable Candidate before) {
         if (!schedulingClass.isTurn()) {
             return null;
@@ -230,7 +235,7 @@ public final class AttemptSelector {
         return free ? Candidate.Attempt.START : Candidate.Attempt.EVICT;
     }
 
-    /** What the line's head would try next, whatever is known; empty when there is nothing left to try. */
+    /** The next attempt of the head, regardless of what is known; null if there is nothing left to try. */
     private @Nullable Candidate selectExhaustively(SchedulingClass schedulingClass, @Nullable Candidate before) {
         if (!schedulingClass.isTurn()
                 || declaredState.standing(schedulingClass.key().path()) != Change.AccountStatus.ACTIVE) {
@@ -269,7 +274,10 @@ public final class AttemptSelector {
         return lastResorts.isEmpty() ? null : lastResorts.getFirst();
     }
 
-    /** In the pools in which the line's head stays within what is reserved: free room in any of them, then room that others give back. */
+    /**
+     * The next attempt within the reservation: free room in any of the pools in which the head stays within its
+     * reservation, then reclaiming that reservation.
+     */
     private @Nullable Candidate withoutBorrowing(
             SchedulingClass schedulingClass, List<PoolRequest> all, @Nullable Candidate before) {
         PoolRequest takeBack = null;

@@ -13,12 +13,13 @@ import java.util.Comparator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The first of a line with the pool in which it would start.
+ * The head of a scheduling class, with the pool that it would try next.
  *
- * @param within whether the start keeps its whole path within what is reserved
- * @param first what is tried first when its turn comes, unless it is known that its kind does not fit
- * @param hope whether room might be made
- * @param kind what is known of it at its turn counts; null where nothing is, or it is to be tried whatever is known
+ * @param withinReserved whether the start keeps its whole path within the reservation
+ * @param firstAttempt the first attempt in this pool, unless the request is known not to fit
+ * @param feasibility whether making room may succeed
+ * @param signature the signature whose knowledge decides the attempt; null if there is none, or if the candidate is
+ * tried regardless of it
  */
 public record Candidate(
         SchedulingClass schedulingClass,
@@ -29,25 +30,25 @@ public record Candidate(
         EvictionFeasibility feasibility,
         @Nullable RequestSignature signature) {
 
-    /** What an offer's turn brings. */
+    /** The attempts that a candidate can make. */
     public enum Attempt {
-        /** Free room is looked for. */
+        /** Look for free room. */
         START,
-        /** Room is to be made without borrowing: by moving, or by taking back what is reserved. */
+        /** Make room without borrowing: move work, or reclaim what is reserved. */
         RECLAIM_RESERVED,
-        /** Room is to be made. */
+        /** Make room. */
         EVICT,
-        /** Nothing: it is known to be in vain. Until its turn its branches stand for it all the same. */
+        /** Do nothing, since the attempt is known to fail. The candidate keeps its position in the order. */
         SKIP
     }
 
-    /** One to be tried whatever is known of its kind. */
+    /** A candidate that is tried regardless of what is known of its signature. */
     public static Candidate of(
             SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt first, @Nullable Candidate before) {
         return of(schedulingClass, poolRequest, first, EvictionFeasibility.POSSIBLE, null, before);
     }
 
-    /** This offer of the line's head, or the one before if it comes to the same. */
+    /** A candidate for the head of a class, or the previous one if they are equal. */
     static Candidate of(
             SchedulingClass schedulingClass,
             PoolRequest poolRequest,
@@ -75,21 +76,22 @@ public record Candidate(
                         requestSignature);
     }
 
-    /** The same of another workload of the line. */
+    /** This candidate with another workload of its class. */
     Candidate with(Workload other) {
         return new Candidate(schedulingClass, other, poolRequest, withinReserved, firstAttempt, feasibility, signature);
     }
 
-    /** What its turn brings now. */
+    /** The attempt that it makes now. */
     public Attempt attempt() {
         return signature == null ? firstAttempt : attempt(signature.cannotStart(), signature.neverFitsEvenRepacked());
     }
 
     /**
-     * What its turn brings.
+     * The attempt that it makes.
      *
-     * @param cannotStart whether its kind is known not to fit at once
-     * @param lacksRoomLater whether its kind would not fit even when all who were told to stop have left and the rest were rearranged
+     * @param cannotStart whether its request is known not to fit now
+     * @param lacksRoomLater whether its request would not fit even after all evicted work has left and the rest was
+     * rearranged
      */
     Attempt attempt(boolean cannotStart, boolean lacksRoomLater) {
         if (firstAttempt != Attempt.EVICT && !cannotStart) {
@@ -110,23 +112,26 @@ public record Candidate(
         return poolRequest.ask();
     }
 
-    /** Within a group: higher priority, replacements of lost workers, whole workloads, then surplus workers; then first submitted. */
+    /**
+     * The order within a group: higher priority first. Then replacements of lost workers, whole workloads, and surplus
+     * workers. Then first submitted.
+     */
     public static final Comparator<Candidate> IN_GROUP = (a, b) -> {
         int byPriority = Integer.compare(
                 b.schedulingClass.key().priority(), a.schedulingClass.key().priority());
         int byWhole = byPriority != 0 ? byPriority : a.part().compareTo(b.part());
         int byAge = byWhole != 0 ? byWhole : SchedulingClass.IN_GROUP.compare(a.head, b.head);
-        // Who moved from one line to another is for a moment the first of both.
+        // A workload that changes its class is the head of both classes for a moment.
         return byAge != 0 ? byAge : Long.compare(a.schedulingClass.number(), b.schedulingClass.number());
     };
 
-    /** What of its head is to start. */
+    /** The part of its head that is to start. */
     enum Part {
-        /** A worker in the place of a lost one without which it cannot run. */
+        /** A worker that replaces a lost worker of the core. */
         REPLACEMENT,
-        /** All that it starts with. */
+        /** All workers with which it starts. */
         WHOLE,
-        /** A worker more. */
+        /** A surplus worker. */
         SURPLUS
     }
 
@@ -140,7 +145,10 @@ public record Candidate(
                 : Part.SURPLUS;
     }
 
-    /** Where it counts in the tree that the order goes by: the pool's, else that over all pools. */
+    /**
+     * The leaf at which it counts in the tree that defines the order: the pool's tree, otherwise the tree over all
+     * pools.
+     */
     public QuotaNode leaf() {
         return ask().leaves().getFirst();
     }

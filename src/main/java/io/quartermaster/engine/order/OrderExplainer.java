@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 
-/** Finds out whom an offer came before, and by what: the order read backwards, for receipts. */
+/** Explains for receipts which candidates a candidate preceded, and by which criteria. */
 public final class OrderExplainer {
     private final Candidate chosen;
     private final List<OrderReceipt.Comparison> won = new ArrayList<>();
@@ -18,7 +18,7 @@ public final class OrderExplainer {
         this.chosen = chosen;
     }
 
-    /** How an offer came to be next in an order. */
+    /** The receipt for the position of a candidate that is next in a queue. */
     public static OrderReceipt of(Candidate chosen, CandidateQueue candidateQueue) {
         List<Candidate> contenders = candidateQueue.finalists(candidateQueue.offers());
         OrderExplainer orderExplainer = new OrderExplainer(chosen);
@@ -35,7 +35,7 @@ public final class OrderExplainer {
                 orderExplainer.won);
     }
 
-    /** Between trees nothing counts but who was submitted first. */
+    /** Between trees only the time of submission counts. */
     private void compareTrees(List<Candidate> contenders) {
         QuotaNode root = chosen.leaf().tree().root();
         first(contenders.stream()
@@ -92,7 +92,7 @@ public final class OrderExplainer {
                 BranchIndex.share(node, candidate));
     }
 
-    /** What {@link BranchIndex#compare} tells two branches apart by. */
+    /** The criterion by which {@link BranchIndex#compare} distinguishes two branches. */
     private OrderReceipt.By byShares(QuotaNode own, QuotaNode others, Candidate other) {
         if (own.rank() != others.rank()) {
             return OrderReceipt.By.RANK;
@@ -115,7 +115,7 @@ public final class OrderExplainer {
         return QuotaNode.comparePast(own, others) != 0 ? OrderReceipt.By.PAST_USE : bySubmission(other);
     }
 
-    /** What {@link Candidate#IN_GROUP} tells two of one group apart by. */
+    /** The criterion by which {@link Candidate#IN_GROUP} distinguishes two candidates of one group. */
     private OrderReceipt.By inGroup(Candidate other) {
         if (chosen.schedulingClass().key().priority()
                 != other.schedulingClass().key().priority()) {

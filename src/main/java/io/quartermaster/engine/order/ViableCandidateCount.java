@@ -6,8 +6,9 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How many offers are worth their turn. What is known of a kind changes with every GPU that comes free or is taken, and with it what the turns of all
- * bring who ask for it; so they are counted for each of the states that this may be in.
+ * The number of candidates that have an attempt left. The knowledge of a signature changes whenever a GPU is freed or
+ * taken, and with it the attempts of all candidates with that signature. They are therefore counted for each possible
+ * state of that knowledge.
  */
 final class ViableCandidateCount {
     private static final int CANNOT_START = 1;
@@ -17,7 +18,7 @@ final class ViableCandidateCount {
     private final List<@Nullable OfSignature> byKind = new ArrayList<>();
     private int anyhow;
 
-    /** The offers of one kind; for each state of what is known of it, those whose turn brings something. */
+    /** The candidates of one signature; for each state of its knowledge, the number that have an attempt left. */
     private static final class OfSignature {
         private final RequestSignature requestSignature;
         private final int[] offers = new int[STATES];
@@ -72,7 +73,7 @@ final class ViableCandidateCount {
         return ofSignature;
     }
 
-    /** Whether the turn of any brings something now. */
+    /** Whether any candidate has an attempt left now. */
     boolean any() {
         if (anyhow > 0) {
             return true;

@@ -3,8 +3,8 @@ package io.quartermaster.engine.order;
 import java.util.Arrays;
 
 /**
- * Who of several is the best, asked again at the cost of one round per doubling after one of them changed. Contestants
- * are numbered; what they are compared by is kept outside.
+ * A tournament tree that finds the best of several contestants. After a change of one contestant, it repeats one
+ * comparison per level. Contestants are numbers; the criteria are outside.
  */
 final class WinnerTree {
     private static final int NOBODY = -1;
@@ -15,7 +15,7 @@ final class WinnerTree {
 
     /** Decides between two contestants. */
     interface Duel {
-        /** Whether there is an entry by this number now. */
+        /** Whether there is a contestant with this number now. */
         boolean takesPart(int contestant);
 
         /** Whether the first goes before the second; both take part. */
@@ -26,12 +26,12 @@ final class WinnerTree {
         this.duel = duel;
     }
 
-    /** The winner; negative if nobody takes part. */
+    /** The winner; negative if there is no contestant. */
     int winner() {
         return winners[1];
     }
 
-    /** A contestant is not what it was, or new. */
+    /** Repeats the comparisons of a contestant that is new or changed. */
     void replay(int contestant) {
         while (contestant >= places) {
             enlarge();
@@ -50,7 +50,7 @@ final class WinnerTree {
         return duel.beats(b, a) ? b : a;
     }
 
-    /** Twice the places: what was the whole becomes one half. */
+    /** Doubles the places; the old tree becomes one half. */
     private void enlarge() {
         int[] larger = new int[4 * places];
         Arrays.fill(larger, NOBODY);

@@ -1,5 +1,5 @@
 /**
- * The candidate queue: which waiting work is tried next, and what it tries.
+ * The candidate queue: the waiting work that is tried next, and its attempt.
  *
  * <p>Owns: the order of candidates by quota trees, the attempt that each makes next.
  *

@@ -1,11 +1,11 @@
 package io.quartermaster.engine.placement;
 
-/** When room must be there. */
+/** The moment at which capacity must be free. */
 public enum Availability {
-    /** Free now and promised to nobody. */
+    /** Free now and not nominated. */
     NOW,
-    /** Free once all who were told to stop have left. */
+    /** Free after all evicted work has left. */
     AFTER_RELEASES,
-    /** Free now, whomever it is promised to; only to explain. */
+    /** Free now, whether it is nominated or not. It serves explanations only. */
     IGNORING_NOMINATIONS
 }

@@ -6,9 +6,9 @@ import io.quartermaster.engine.model.Shape;
 import java.util.Optional;
 
 /**
- * Who holds what, or is promised what: all that the books need to know of it.
+ * An allocation that a workload holds, or that is nominated for it, with all that pools and quota trees need to know.
  *
- * @param whole whether the workload as such comes and goes with it, rather than some of its surplus workers
+ * @param whole whether the whole workload starts or ends with it, rather than some of its surplus workers
  */
 public record Booking(
         QuotaPath path, Optional<String> user, Shape shape, boolean preemptible, Allocation allocation, boolean whole) {
@@ -21,19 +21,19 @@ public record Booking(
         return allocation.gpuMilli();
     }
 
-    /** The same as it concerns the node of one worker: with what that worker needs. */
+    /** This booking for the node of one worker, with the shape of that worker. */
     Booking ofWorker(Allocation.Worker worker) {
         return shape.isPlain()
                 ? this
                 : new Booking(path, user, shape.of(worker.number()), preemptible, allocation, whole);
     }
 
-    /** A part of it. */
+    /** A part of this booking. */
     public Booking of(Allocation part, boolean withTheCore) {
         return new Booking(path, user, shape, preemptible, part, withTheCore);
     }
 
-    /** The same elsewhere. */
+    /** This booking at another place. */
     public Booking at(Allocation place) {
         return of(place, whole);
     }

@@ -26,8 +26,8 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 
 /**
- * The capacity of every pool and the quota trees over them. What is held counts at once on its devices and in every
- * tree that it concerns, so the two never differ.
+ * The capacity of every pool and the quota trees over them. Each booking counts on its devices and in all its trees in
+ * one step, so the two never differ.
  */
 public final class Cluster {
     private final SortedMap<PoolId, PoolCapacity> poolCapacities = new TreeMap<>();
@@ -48,7 +48,7 @@ public final class Cluster {
         this.caps = capIndex;
     }
 
-    /** An empty cluster; {@code paths} are all that work is known to use. */
+    /** An empty cluster; {@code paths} are all paths that known work uses. */
     public static Cluster of(
             Collection<Pool> pools,
             Collection<Node> nodes,
@@ -98,14 +98,17 @@ public final class Cluster {
         return Collections.unmodifiableCollection(trees.values());
     }
 
-    /** Where work of a path counts in a pool: the pool's tree first, then the one over all pools, as far as they are. */
+    /**
+     * The leaves at which work of a path counts in a pool: first that of the pool's tree, then that of the tree over
+     * all pools, where these trees exist.
+     */
     public List<QuotaNode> leaves(PoolId pool, QuotaPath path) {
         return leaves.computeIfAbsent(pool, id -> new HashMap<>()).computeIfAbsent(path, key -> findLeaves(pool, key));
     }
 
     /**
-     * Where work of a path is bound in a pool: where it counts, without the tree over all pools if neither the path nor a path above
-     * it states a quota there.
+     * The leaves that bind work of a path in a pool. They are those of {@link #leaves}, without the tree over all pools
+     * if neither the path nor a path above it states a quota there.
      */
     public List<QuotaNode> bindingLeaves(PoolId pool, QuotaPath path) {
         return bindingLeaves
@@ -129,7 +132,7 @@ public final class Cluster {
         return List.copyOf(found);
     }
 
-    /** The kind of a request that may be on any node that its shape allows, with what it counts as. */
+    /** The signature of a request that may be on any node that its shape allows, with the amount that it counts as. */
     public RequestSignature signature(PoolCapacity poolCapacity, PlacementRequest placementRequest, long gpuMilli) {
         boolean tenantMatters = poolCapacity.hasNodesOfOneTenant()
                 || !placementRequest.isOfWholeGpus() && poolCapacity.pool().sharing() == Pool.Sharing.TENANT;
@@ -154,12 +157,12 @@ public final class Cluster {
         return requestSignature;
     }
 
-    /** All kinds that were asked for, by their numbers. */
+    /** All signatures so far, in the order of their numbers. */
     public List<RequestSignature> signatures() {
         return Collections.unmodifiableList(byNumber);
     }
 
-    /** What a tenure would ask of the quotas if it began now. */
+    /** The quota request that a booking would make if it started now. */
     public QuotaRequest quotaRequest(Booking booking, boolean dedicatedOnly) {
         return new QuotaRequest(
                 bindingLeaves(booking.allocation().pool(), booking.path()),
@@ -171,7 +174,7 @@ public final class Cluster {
                 OptionalLong.empty());
     }
 
-    /** Has what is held counted against budgets too; while nothing is held yet. */
+    /** Counts all future bookings against budgets, too. Nothing may be booked yet. */
     public void meterBy(List<BudgetMeter> budgets) {
         budgetMeters = List.copyOf(budgets);
     }
@@ -201,7 +204,7 @@ public final class Cluster {
         return caps;
     }
 
-    /** Counts something in its pool and its trees. */
+    /** Counts a booking in its pool and in its trees. */
     public void add(Booking booking, View view) {
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
@@ -230,12 +233,15 @@ public final class Cluster {
         }
     }
 
-    /** What is held in pools that are not known any more: the tree over all pools counts it, and no capacity has it. */
+    /**
+     * The amount held in pools that are no longer known. The tree over all pools counts it, and no capacity contains
+     * it.
+     */
     public long heldInUnknownPoolsGpuMilli() {
         return Math.max(inUnknownPoolsNowGpuMilli, inUnknownPoolsNextGpuMilli);
     }
 
-    /** Counts something in its trees only, to see what quotas would say of it. */
+    /** Counts a booking in its trees only, to see how quotas would decide. */
     public void addToTrees(Booking booking, View view) {
         for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
             leaf.add(view, booking.gpuMilli(), booking.preemptible());

@@ -13,11 +13,11 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** Puts work on nodes that somebody else chose: on the devices named, or on the lowest that suit. */
+/** Places work on given nodes: on the named devices, or on the suitable devices with the lowest indexes. */
 public final class FixedPlacement {
     private final SortedMap<NodeId, NodeCapacity> nodes = new TreeMap<>();
 
-    /** @param nodes of one pool */
+    /** @param nodes the nodes of one pool */
     public FixedPlacement(Pool pool, List<Node> nodes) {
         for (Node node : nodes) {
             this.nodes.put(node.id(), new NodeCapacity(node, 0, pool.sharing()));
@@ -25,10 +25,10 @@ public final class FixedPlacement {
     }
 
     /**
-     * Seats one worker and takes what it needs.
+     * Places one worker and books its devices.
      *
-     * @param devices the devices named; empty = the lowest that suit
-     * @return nothing if the node is unknown or does not have what is asked for
+     * @param devices the named devices; empty = the suitable devices with the lowest indexes
+     * @return empty if the node is unknown or has no room for the worker
      */
     public Optional<Allocation.Worker> seat(
             int number, PoolId pool, QuotaPath path, Shape shape, NodeId on, List<Integer> devices) {

@@ -14,18 +14,19 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * What a placement would leave that the expected work cannot use: fragmentation gradient descent (Weng et al., "Beware
- * of Fragmentation", USENIX ATC 2023), which asks whether one more piece of each kind would fit, with three terms beside it. GPUs for
- * which a node has too few processors left count as left over too, long before the last piece no longer fits. A model that some of the
- * expected work cannot do without costs the others the more, the more of it is wanted. And less left on the node is better.
+ * The free capacity that a placement would make useless for the expected work. It is fragmentation gradient descent
+ * (Weng et al., "Beware of Fragmentation", USENIX ATC 2023), which asks whether one more workload of each kind would
+ * fit. Three terms are added. The first counts GPUs for which a node has too few processors left as unusable, long
+ * before the last workload no longer fits. The second adds a cost for GPU models that some of the expected work cannot
+ * do without; it grows with the demand for them. The third prefers to leave less on a node.
  */
 final class Fragmentation {
     private static final long PARTS = 1_000_000;
-    /** Weights of the terms beside the gradient, in thousandths of a GPU; found on the OpenB trace. */
+    /** Weights of the additional terms, in thousandths of a GPU; found on the OpenB trace. */
     private static final long LEFT_CPU = 50;
 
     private static final long LEFT_GPU = 50;
-    /** Of a GPU that is wanted by so much as there is by work that can use no other. */
+    /** The weight of a GPU for which the demand of work that can use no other equals the supply. */
     private static final long SCARCE = 500;
 
     private final List<Kind> kinds = new ArrayList<>();
@@ -35,17 +36,17 @@ final class Fragmentation {
     private final Map<NodeCapacity, Long> scarcity;
     private final Map<Wanted, Map<NodeCapacity, Optional<Choice>>> known = new LinkedHashMap<>();
 
-    /** All that a choice depends on beside the node. */
+    /** The inputs of a choice, besides the node. */
     private record Wanted(Shape shape, String tenant) {}
 
-    /** A kind of work with its part of all. */
+    /** A kind of expected work with its part of all work. */
     private record Kind(int devices, int gpuMilliEach, WorkloadMix.Kind work, long part) {
         long gpuMilli() {
             return (long) devices * gpuMilliEach;
         }
     }
 
-    /** The best devices of a node for one worker, and what they cost. */
+    /** The best devices of a node for one worker, with their cost. */
     record Choice(List<Allocation.Share> shares, long cost) {}
 
     Fragmentation(WorkloadMix workloadMix, Collection<NodeCapacity> nodes) {
@@ -69,8 +70,9 @@ final class Fragmentation {
     }
 
     /**
-     * Processors that a GPU needs beside it for the expected work: what the work on GPUs asks for, and where all work together asks for more
-     * than there are, what all of it asks for, since work without GPUs then takes what the GPUs need.
+     * The processors that each GPU needs for the expected work: normally the demand of the work on GPUs. If all work
+     * together asks for more than there is, it is the demand of all work. Work without GPUs then takes processors that
+     * the GPUs need.
      */
     private long cpuMilliPerGpu(Collection<NodeCapacity> nodes) {
         long gpuMilli = 0;
@@ -96,7 +98,10 @@ final class Fragmentation {
         return (all / gpus * devicesThere > cpuMilliThere ? all : besideGpus) / gpus;
     }
 
-    /** How much of each node's GPUs is wanted by work that can use only some models; {@link #PARTS} is as much as there is. */
+    /**
+     * The demand for each node's GPUs by work that can use only some models; {@link #PARTS} means that demand equals
+     * supply.
+     */
     private Map<NodeCapacity, Long> scarcity(Collection<NodeCapacity> nodes) {
         long allDevices = 0;
         for (NodeCapacity node : nodes) {
@@ -143,12 +148,12 @@ final class Fragmentation {
         };
     }
 
-    /** What was worked out for a node holds no longer. */
+    /** Discards the cached choices of a node. */
     void changed(NodeCapacity node) {
         known.values().forEach(ofShape -> ofShape.remove(node));
     }
 
-    /** A node's best devices for one worker of the request, if it fits; remembered for what is free at once. */
+    /** The best devices of a node for one worker of the request, if it fits; cached for {@link Availability#NOW}. */
     Function<NodeCapacity, Optional<Choice>> choices(PlacementRequest placementRequest, Availability availability) {
         if (availability != Availability.NOW) {
             return node -> choose(node, placementRequest, availability);
@@ -186,7 +191,10 @@ final class Fragmentation {
         return Optional.ofNullable(best);
     }
 
-    /** A part of one GPU may go on any that it fits on; of those with the same left, the first stands for all. */
+    /**
+     * The GPUs to consider for a part of one GPU. Of several GPUs with the same free amount, only the first is
+     * considered.
+     */
     private static List<List<Allocation.Share>> alternatives(
             NodeCapacity node,
             PlacementRequest placementRequest,
@@ -210,7 +218,7 @@ final class Fragmentation {
         return found;
     }
 
-    /** What is free at once that the expected work could not use, on average over its kinds. */
+    /** The capacity that is free now and that the expected work could not use, on average over its kinds. */
     long unusableGpuMilli(Collection<NodeCapacity> nodes) {
         long unusable = 0;
         for (NodeCapacity node : nodes) {
@@ -219,7 +227,9 @@ final class Fragmentation {
         return unusable / PARTS;
     }
 
-    /** What is free on a node that the expected work could not use, in thousandths of a GPU times the parts. */
+    /**
+     * The free capacity of a node that the expected work could not use, in thousandths of a GPU times {@link #PARTS}.
+     */
     private long unusable(NodeCapacity node, int[] left, long cpuLeft) {
         long total = total(left);
         long unusable = 0;
@@ -243,7 +253,7 @@ final class Fragmentation {
         return suits && places >= kind.devices ? tooSmall : total;
     }
 
-    /** What is free on a node and will hardly be used, in thousandths of a GPU times the parts. */
+    /** The free capacity of a node that will hardly be used, in thousandths of a GPU times {@link #PARTS}. */
     private long lost(NodeCapacity node, int[] left, long cpuLeft) {
         return unusable(node, left, cpuLeft) + PARTS * withoutProcessors(node, left, cpuLeft);
     }

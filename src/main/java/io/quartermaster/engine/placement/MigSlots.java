@@ -4,8 +4,8 @@ import io.quartermaster.engine.model.GpuRequest;
 import java.util.OptionalInt;
 
 /**
- * Where a MIG instance may lie on a GPU. A GPU has eight memory slices; an instance covers 1, 2, 4 or 8 of them and
- * begins only where NVIDIA's placement table lets it (MIG user guide, A100, H100, H200 and B200 tables).
+ * The legal placements of MIG instances on a GPU. A GPU has eight memory slices, and an instance covers 1, 2, 4 or 8 of
+ * them. It begins only where NVIDIA's placement table allows (MIG user guide, tables of A100, H100, H200 and B200).
  */
 final class MigSlots {
     private static final int SLICES = 8;
@@ -13,8 +13,8 @@ final class MigSlots {
     private MigSlots() {}
 
     /**
-     * How many memory slices the instance covers on a GPU of this size; empty when it is not made there. Where the size
-     * is not known, as many as the profile with the least memory for its compute slices covers.
+     * The number of memory slices that the instance covers on a GPU of the given size; empty if such a GPU does not
+     * offer the profile. If the size is unknown, the profile with the least memory for its compute slices decides.
      */
     static OptionalInt slices(GpuRequest.Mig mig, long deviceMemoryMiB) {
         int least =
@@ -37,7 +37,9 @@ final class MigSlots {
         return made ? OptionalInt.of(slices) : OptionalInt.empty();
     }
 
-    /** The last legal first slice at which the instance fits beside what is occupied; the front stays free longest. */
+    /**
+     * The last legal first slice at which the instance fits beside the occupied slices; the front stays free longest.
+     */
     static OptionalInt firstSlice(GpuRequest.Mig mig, int slices, int occupied) {
         int last = slices == 1 ? 6 : mig.computeSlices() == 2 ? 4 : mig.computeSlices() == 4 ? 0 : SLICES - slices;
         for (int first = last; first >= 0; first -= slices) {

@@ -10,9 +10,9 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The nodes of a pool that take work, by what they have free at one horizon: by how many untouched GPUs and how much in
- * all, and by what is left of each GPU in parts. A search for whole GPUs or for a part of one looks at fitting nodes
- * only, and at the best first.
+ * The nodes of a pool that take work, indexed by free capacity for one availability. One index sorts them by the number
+ * of untouched GPUs and by the total free amount. Another sorts them by the free amount of each GPU that is shared in
+ * parts. A search for whole GPUs or for a part of one visits only nodes that fit, best first.
  */
 final class NodeIndex {
     private final Availability availability;
@@ -28,7 +28,7 @@ final class NodeIndex {
     private long inPartsGpuMilli;
     private long wholeInParts;
 
-    /** Where a node stands in the index. */
+    /** The keys under which a node is in the index. */
     private static final class Entry {
         private final NodeSet alike;
         private final int untouched;
@@ -44,8 +44,8 @@ final class NodeIndex {
     }
 
     /**
-     * @param pack whether the fullest fitting node is the best; else the emptiest
-     * @param nodes all of the pool in order of their ids, each at its position
+     * @param pack whether the fullest node that fits is the best; otherwise the emptiest
+     * @param nodes all nodes of the pool in the order of their ids, each at its position
      */
     NodeIndex(Availability availability, boolean pack, List<NodeCapacity> nodes) {
         this.availability = availability;
@@ -59,12 +59,12 @@ final class NodeIndex {
         }
     }
 
-    /** What a node has free may not be what it was; looked at when somebody asks. */
+    /** Marks a node whose free capacity may have changed; the next query updates it. */
     void changed(NodeCapacity node) {
         outdated.add(node.position());
     }
 
-    /** A node takes work from now on. */
+    /** Adds a node that takes work from now on. */
     void admit(NodeCapacity node) {
         add(node);
     }
@@ -167,8 +167,9 @@ final class NodeIndex {
     }
 
     /**
-     * Whether there would be so many untouched GPUs, and so much of GPUs in a tenant's parts beside, if all that is held were rearranged. To rearrange whole
-     * GPUs frees none; parts of one tenant, brought together, leave whole what is left of their GPUs together.
+     * Whether so many untouched GPUs, and so much capacity of GPUs in the tenant's parts, would be free if all work
+     * were rearranged. Rearranging whole GPUs frees none. Bringing together the parts of one tenant can turn the free
+     * capacity beside them into untouched GPUs.
      */
     boolean couldFitRearranged(long gpus, String tenant, long inPartsGpuMilli) {
         comeUpToDate();
@@ -178,7 +179,7 @@ final class NodeIndex {
         return gpus <= untouchedGpus + wholeOfOthers + wholeOfTenant;
     }
 
-    /** Whether all that is free is of untouched GPUs or of such in parts that more may be given of. */
+    /** Whether all free capacity is in untouched GPUs, or in GPUs shared in parts that can take more. */
     boolean isAllOfUse() {
         comeUpToDate();
         return freeGpuMilli == untouchedGpus * GpuCapacity.WHOLE + inPartsGpuMilli;
@@ -193,8 +194,8 @@ final class NodeIndex {
     }
 
     /**
-     * The nodes whose tightest GPU in parts that a tenant may share has at least so much left, alike in that, the
-     * tightest first.
+     * The nodes with a shared GPU that the tenant may join and that has at least the given amount free. They are
+     * grouped by that free amount, the smallest first.
      */
     Iterable<List<NodeCapacity>> withPartLeft(String tenant, int gpuMilli) {
         comeUpToDate();
@@ -206,7 +207,10 @@ final class NodeIndex {
                         .iterator();
     }
 
-    /** What the first makes an offer of, of the nodes with at least so many untouched GPUs, the best first. */
+    /**
+     * The first result of {@code offer} among the nodes with at least {@code count} untouched GPUs, the best node
+     * first.
+     */
     <T> @Nullable T first(int count, Function<NodeCapacity, @Nullable T> offer) {
         comeUpToDate();
         int counts = byUntouched.size();

@@ -28,7 +28,7 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
-/** The room of a pool of nodes. */
+/** The capacity of a pool of nodes. */
 public final class NodePool implements PoolCapacity {
     private static final int WHOLE_POOL = -1;
 
@@ -166,7 +166,7 @@ public final class NodePool implements PoolCapacity {
                 : placeSets(placementRequest, availability);
     }
 
-    /** Each set in its own topology, all inside one domain where that is asked for. */
+    /** Places each worker set in its own topology, and all sets inside one domain if the shape requires it. */
     private Optional<Allocation> placeSets(PlacementRequest placementRequest, Availability availability) {
         Optional<Integer> together = level(placementRequest.shape().together());
         if (together.isEmpty()) {
@@ -193,8 +193,9 @@ public final class NodePool implements PoolCapacity {
     }
 
     /**
-     * One set after the other, those with the most GPUs per worker first. What is best for one may leave no room for another: that one then goes
-     * before all others, in at most as many tries as there are answers to the question which set goes before which.
+     * Places one set after the other, those with the most GPUs per worker first. The best place for one set may leave
+     * no room for another; that set then goes before all others. The number of tries is at most the number of ordered
+     * pairs of sets.
      */
     private Optional<Allocation> placeSets(List<PlacementRequest> largestFirst, Availability availability) {
         List<PlacementRequest> order = new ArrayList<>(largestFirst);
@@ -237,7 +238,7 @@ public final class NodePool implements PoolCapacity {
         return maxGpuMilli.isEmpty() || gpuMilli <= freeGpuMilli(availability);
     }
 
-    /** The index of a level, the whole pool where none is asked for; empty when the pool has no such level. */
+    /** The index of a level; the whole pool if no level is named. Empty if the pool has no such level. */
     private Optional<Integer> level(Optional<String> name) {
         if (name.isEmpty()) {
             return Optional.of(WHOLE_POOL);
@@ -265,7 +266,7 @@ public final class NodePool implements PoolCapacity {
         return Optional.empty();
     }
 
-    /** All inside one domain of a level, and each slice inside one of its own level. */
+    /** Places all slices inside one domain of a level, and each slice inside one domain of its own level. */
     private Optional<Allocation> placeSlices(
             PlacementRequest placementRequest, WorkerSlice workerSlice, int level, Availability availability) {
         int ofSlice = level(Optional.of(workerSlice.level())).orElse(WHOLE_POOL);
@@ -281,8 +282,8 @@ public final class NodePool implements PoolCapacity {
     }
 
     /**
-     * Slice by slice, each in the first of the domains that has room for it. As all are alike and no domain's room for them depends on
-     * another, this finds a place for all whenever there is one.
+     * Places slice by slice, each in the first domain that has room for it. All slices are alike, and the room of one
+     * domain does not depend on another. Therefore this finds a place for all slices whenever there is one.
      */
     private Optional<Allocation> placeSlices(
             List<PlacementRequest> slices, List<NodeCapacity> nodes, int level, Availability availability) {
@@ -290,7 +291,7 @@ public final class NodePool implements PoolCapacity {
                 slices, availability, slice -> placeSlice(slice, domains(nodes, level, availability), availability));
     }
 
-    /** One request after the other, all or none. */
+    /** Places one request after the other, all or none. */
     private Optional<Allocation> placeInTurn(
             List<PlacementRequest> placementRequests,
             Availability availability,
@@ -325,7 +326,7 @@ public final class NodePool implements PoolCapacity {
         return Optional.empty();
     }
 
-    /** The nodes by domain; the tightest domain first where the pool packs, the emptiest where it spreads. */
+    /** The nodes grouped by domain. The tightest domain is first if the pool packs, the emptiest if it spreads. */
     private List<List<NodeCapacity>> domains(List<NodeCapacity> nodes, int level, Availability availability) {
         SortedMap<String, List<NodeCapacity>> byPath = new TreeMap<>();
         for (NodeCapacity node : nodes) {
@@ -355,8 +356,8 @@ public final class NodePool implements PoolCapacity {
     }
 
     /**
-     * Places worker by worker, each at its best place. As all are alike and a node's room for them does not depend on
-     * other nodes, this finds a place for all whenever there is one.
+     * Places worker by worker, each at its best place. All workers are alike, and the room of one node does not depend
+     * on another. Therefore this finds a place for all workers whenever there is one.
      */
     private Optional<Allocation> placeEach(
             PlacementRequest placementRequest,
@@ -389,7 +390,7 @@ public final class NodePool implements PoolCapacity {
         if (freeGpuMilli(Availability.AFTER_RELEASES) < placementRequest.leastGpuMilli()) {
             return false;
         }
-        // A share of memory is another part of another GPU where these differ.
+        // If the sizes of the GPUs differ, a share of memory is a different part of each.
         boolean partsStayTheSame = deviceSizes().size() <= 1;
         return !partsStayTheSame
                 || !placementRequest.shape().isPlain()
@@ -490,7 +491,7 @@ public final class NodePool implements PoolCapacity {
                 && emptyOpen().place(placementRequest, Availability.NOW).isPresent();
     }
 
-    /** The nodes that take work, with nothing held. */
+    /** A copy of the pool with only the nodes that take work, and with no bookings. */
     private NodePool emptyOpen() {
         NodePool open = emptyOpen;
         if (open == null) {
@@ -500,7 +501,7 @@ public final class NodePool implements PoolCapacity {
         return open;
     }
 
-    /** The same pool while nothing is held, with some of the nodes. */
+    /** A copy of the pool with some of its nodes and with no bookings. */
     private NodePool empty(Predicate<Node> some, UnaryOperator<Node> change) {
         return new NodePool(
                 pool,
@@ -620,7 +621,7 @@ public final class NodePool implements PoolCapacity {
         }
     }
 
-    /** Undoes {@link #add} of something that was only tried, so that nothing comes free. */
+    /** Undoes {@link #add} of a tentative booking, so that no capacity counts as freed. */
     private void takeBack(Booking booking, View view) {
         for (Allocation.Worker worker : booking.allocation().workers()) {
             NodeCapacity node = onNode(worker);
@@ -642,7 +643,7 @@ public final class NodePool implements PoolCapacity {
     }
 
     private void capacityFreed(NodeCapacity node, Availability availability) {
-        // Where the pool as a whole is bounded, what comes free on one node is of use on all.
+        // If the pool as a whole is capped, capacity freed on one node helps requests on all nodes.
         Optional<NodeCapacity> where = maxGpuMilli.isPresent() ? Optional.empty() : Optional.of(node);
         for (RequestSignature requestSignature : signatures) {
             if (requestSignature.knownUnplaceable(availability)) {
@@ -651,7 +652,9 @@ public final class NodePool implements PoolCapacity {
         }
     }
 
-    /** The worker's node; none when the node is not known any more, or the pool was a plain count before. */
+    /**
+     * The worker's node. Null if the node is no longer known, or if the pool was a plain count when the worker started.
+     */
     private @Nullable NodeCapacity onNode(Allocation.Worker worker) {
         return switch (worker.place()) {
             case Allocation.Place.OnNode place -> byId.get(place.node());

@@ -2,7 +2,7 @@ package io.quartermaster.engine.placement;
 
 import java.util.Arrays;
 
-/** A set of positions in a list of nodes, in order; a summary above the bits makes the next one cheap to find. */
+/** A set of positions in a list of nodes, in order. A summary above the bits makes the next position cheap to find. */
 final class NodeSet {
     private static final int BITS = 6;
 
@@ -36,7 +36,7 @@ final class NodeSet {
         }
     }
 
-    /** The first position at or after one; -1 if there is none. */
+    /** The first position at or after the given one; -1 if there is none. */
     int next(int from) {
         int word = from >> BITS;
         if (word >= words.length) {

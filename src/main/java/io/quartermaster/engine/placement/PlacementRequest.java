@@ -11,12 +11,12 @@ import java.util.Optional;
 import java.util.function.Predicate;
 
 /**
- * Workers that need places, all alike and all or none.
+ * Workers that need places, all of one shape, placed all or none.
  *
  * @param numbers the workers' numbers, in order
- * @param path whose they are: a shared GPU may belong to one tenant only
- * @param within on which nodes they may be, beside what the shape asks of a node
- * @param first the number with which the first slice of the shape begins
+ * @param path the path of their workload: a shared GPU may belong to one tenant only
+ * @param within the nodes they may be on, in addition to the shape's requirements
+ * @param first the number of the first worker of the shape's first slice
  */
 public record PlacementRequest(Shape shape, List<Integer> numbers, QuotaPath path, Predicate<Node> within, int first) {
 
@@ -32,7 +32,7 @@ public record PlacementRequest(Shape shape, List<Integer> numbers, QuotaPath pat
         return new PlacementRequest(shape, numbers, path, within.and(nodes), first);
     }
 
-    /** Its workers by slice; where they are in none, all at once. */
+    /** The workers by slice; if the shape has no slices, all in one request. */
     List<PlacementRequest> slices() {
         return shape.slice()
                 .map(workerSlice -> workerSlice.split(numbers, first).stream()
@@ -41,7 +41,7 @@ public record PlacementRequest(Shape shape, List<Integer> numbers, QuotaPath pat
                 .orElse(List.of(this));
     }
 
-    /** Its workers by set. */
+    /** The workers by worker set. */
     List<PlacementRequest> sets() {
         List<PlacementRequest> sets = new ArrayList<>();
         for (Shape.WorkerSet set : shape.sets()) {
@@ -59,7 +59,7 @@ public record PlacementRequest(Shape shape, List<Integer> numbers, QuotaPath pat
                 : sets().stream().allMatch(PlacementRequest::isOfWholeGpus);
     }
 
-    /** What its workers count as in a pool while they wait. */
+    /** The amount that the workers count as in a pool while they wait. */
     public long gpuMilli(PoolCapacity poolCapacity) {
         if (shape.isPlain()) {
             return poolCapacity.gpuMilliOf(gpus()) * workers();
@@ -71,7 +71,7 @@ public record PlacementRequest(Shape shape, List<Integer> numbers, QuotaPath pat
         return sum;
     }
 
-    /** The same for another shape. */
+    /** This request with another shape. */
     public PlacementRequest with(Shape other) {
         return new PlacementRequest(other, numbers, path, within, first);
     }
@@ -84,7 +84,10 @@ public record PlacementRequest(Shape shape, List<Integer> numbers, QuotaPath pat
         return numbers.size();
     }
 
-    /** What must be free at the least, wherever; a share of memory may count as little as one likes on large GPUs. */
+    /**
+     * The least amount that must be free anywhere. For a share of memory it is 0, since its part of a large GPU may be
+     * tiny.
+     */
     public long leastGpuMilli() {
         if (!shape.isPlain()) {
             return sets().stream().mapToLong(PlacementRequest::leastGpuMilli).sum();

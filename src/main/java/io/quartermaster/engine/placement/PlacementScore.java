@@ -5,12 +5,12 @@ import io.quartermaster.engine.model.Pool;
 import java.util.List;
 
 /**
- * A node's offer for one worker.
+ * The score of a node for one worker.
  *
- * @param opened how many untouched GPUs it would open for parts of GPUs
- * @param leftOnDevices what would be left on the GPUs that it shares
- * @param untouchedLeft how many of the node's GPUs would stay untouched
- * @param freeLeft what would be left on the node
+ * @param opened the number of untouched GPUs that it would open for parts
+ * @param leftOnDevices the amount left free on the GPUs that it would share
+ * @param untouchedLeft the number of the node's GPUs that would stay untouched
+ * @param freeLeft the amount left free on the node
  */
 record PlacementScore(
         NodeCapacity node,
@@ -49,7 +49,10 @@ record PlacementScore(
         return new Allocation.Place.OnNode(node.node().id(), shares);
     }
 
-    /** Parts go where they fill a shared GPU best; then the fullest node when packing, the emptiest when spreading. */
+    /**
+     * Compares first by how well parts fill a shared GPU. Then the fullest node wins when packing, the emptiest when
+     * spreading.
+     */
     boolean betterThan(PlacementScore other, Pool.Placement placement) {
         if (opened != other.opened) {
             return opened < other.opened;

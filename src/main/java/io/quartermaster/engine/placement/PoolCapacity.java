@@ -10,92 +10,107 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** The room of one pool. */
+/** The capacity of one pool. */
 public sealed interface PoolCapacity permits CounterPool, NodePool {
 
     Pool pool();
 
-    /** What is up, and not beyond the pool's cap. */
+    /** The capacity that is up, at most the pool's cap. */
     long capacityGpuMilli();
 
     /**
-     * What is held and is no part of the capacity: on nodes that are lost or not known any more, on GPUs that
-     * their node does not offer any more, and beyond the pool's cap or count. It counts nowhere but in the books
-     * of those who hold it; it takes nothing from others.
+     * The amount held outside the capacity: on lost or unknown nodes, on GPUs that their node no longer reports, and
+     * beyond the pool's cap or count. It counts only as use of its holders and takes nothing from other work.
      */
     long heldBeyondCapacityGpuMilli();
 
-    /** What is free on nodes that take new work. */
+    /** The free amount on nodes that take new work. */
     long freeGpuMilli(Availability availability);
 
-    /** How many GPUs that take new work nobody holds a part of. */
+    /** The number of GPUs without any holder on nodes that take new work. */
     long untouchedGpus(Availability availability);
 
-    /** Which need of a request the pool cannot meet with every known node up and empty, in words; empty where it is not one alone. */
+    /**
+     * The single need of a request that the pool cannot meet even with every known node up and empty, as a clause.
+     * Empty if no single need is the cause.
+     */
     Optional<String> unmetNeed(PlacementRequest placementRequest);
 
-    /** What is free on one node; nothing where it takes no new work, or nodes do not matter. */
+    /** The free amount on one node; 0 if the node takes no new work, or if the pool has no nodes. */
     long freeGpuMilli(NodeId node, Availability availability);
 
-    /** Whether on another GPU of a node than the one given there will be something left beside parts that a tenant's work may join. */
+    /**
+     * Whether another GPU of the node than the given one will have room beside parts that the tenant's work may join.
+     */
     boolean isSharedBeside(NodeId node, int device, String tenant);
 
-    /** What one worker counts as while it waits; a share of memory counts as its part of the smallest GPU. */
+    /**
+     * The amount that one worker counts as while it waits; a share of memory counts as its part of the smallest GPU.
+     */
     long gpuMilliOf(GpuRequest gpus);
 
     /** A place for all workers of the request together, or none. */
     Optional<Allocation> place(PlacementRequest placementRequest, Availability availability);
 
-    /** Whether the request might fit in what will be free if all that is held were rearranged; says no only where it could not. */
+    /**
+     * Whether the request might fit into the projected free capacity if all work were rearranged. False only if it
+     * certainly cannot.
+     */
     boolean couldFitRearranged(PlacementRequest placementRequest);
 
     /**
-     * Parts of the pool in which room might be made when it cannot be made anywhere: single nodes for one worker,
-     * domains for workers that must or should be together; the one with the most free room first.
+     * The areas in which room might be made if it cannot be made in the pool as a whole, the emptiest first. They are
+     * single nodes for one worker, and domains for workers that must or should be together.
      */
     List<SortedSet<NodeId>> candidateDomains(PlacementRequest placementRequest);
 
     /**
-     * A node on which something is missing.
+     * A node that lacks free GPUs.
      *
      * @param gpus how many more of its GPUs would have to be untouched
      */
     record Lack(NodeId node, int gpus) {}
 
-    /** The node on which the fewest GPUs are missing for a request of one worker; empty for others, and where nodes do not matter. */
+    /**
+     * The node that lacks the fewest GPUs for a request of one worker. Empty for other requests, and if the pool has no
+     * nodes.
+     */
     Optional<Lack> lackingLeast(PlacementRequest placementRequest, Availability availability);
 
-    /** What is free at once that a mix of work could not use, on average over its kinds; 0 where nodes do not matter. */
+    /**
+     * The capacity that is free now and that a mix of work could not use, on average over its kinds; 0 if the pool has
+     * no nodes.
+     */
     long unusableGpuMilli(WorkloadMix workloadMix);
 
     /** Whether the request fits when every known node is up and empty. */
     boolean couldEver(PlacementRequest placementRequest);
 
-    /** Whether the request fits once nothing is held, with the nodes as they are now. */
+    /** Whether the request fits without any bookings, with the nodes as they are now. */
     boolean fitsOnceEmpty(PlacementRequest placementRequest);
 
-    /** Whether some nodes take no new work, or that of one tenant only. */
+    /** Whether some nodes take no new work, or new work of one tenant only. */
     boolean hasClosedNodes();
 
     /** Whether some nodes take new work of one tenant only. */
     boolean hasNodesOfOneTenant();
 
     /**
-     * Whether the request fits only on nodes that are closed to new work of its tenant, even when all nodes are empty. A
-     * closed node counts although it is down; another node that is down does not.
+     * Whether the request fits only on nodes that are closed to new work of its tenant, even when all nodes are empty.
+     * A closed node counts although it is down; another node that is down does not.
      */
     boolean isOnlyForClosedNodes(PlacementRequest placementRequest);
 
-    /** Whether the request would fit at once if the nodes that are up were open to new work of its tenant. */
+    /** Whether the request would fit now if the nodes that are up were open to new work of its tenant. */
     boolean wouldFitIfNodesWereOpen(PlacementRequest placementRequest);
 
-    /** Whether a place given earlier still fits. */
+    /** Whether a place that was chosen earlier still fits. */
     boolean fits(Booking booking, Availability availability);
 
-    /** What of a place is free at a horizon: whole devices or parts, worker by worker; empty if nothing is. */
+    /** The free part of a place, worker by worker, in whole devices or parts; empty if nothing is free. */
     Optional<Booking> freePart(Booking booking, Availability availability);
 
-    /** Makes a kind of requests known, which is told from then on when something comes free for it. */
+    /** Registers a signature, which from then on learns of freed capacity that may serve it. */
     void register(RequestSignature requestSignature);
 
     void add(Booking booking, View view);

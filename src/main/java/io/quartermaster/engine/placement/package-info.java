@@ -1,13 +1,14 @@
 /**
- * Where work is and where it could be: pools, nodes, devices, what each workload holds, and which place is best.
+ * The places where work is and could be: pools, nodes, devices, the allocation of each workload, and the choice of the
+ * best place.
  *
- * <p>Owns: the free room of every device now and once everybody told to stop has left; the choice of nodes, devices,
+ * <p>Owns: the free capacity of every device, now and after all evicted work has left; the choice of nodes, devices,
  * topology domains and MIG slots.
  *
- * <p>Does not own: whether somebody may start, who goes first, who gives way.
+ * <p>Does not own: quota admission, the order of candidates, the choice of victims.
  *
- * <p>Invariants: what is added can be taken away again and leaves no trace; a place that is offered fits as a whole;
- * equal places are chosen between by id.
+ * <p>Invariants: removing a booking restores the state before it was added; an offered place fits as a whole; ids
+ * decide between equal places.
  */
 @NullMarked
 package io.quartermaster.engine.placement;

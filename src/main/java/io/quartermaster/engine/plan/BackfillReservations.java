@@ -30,13 +30,14 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * The backfill reservations of one plan: for work that has waited for fit alone longer than the patience, and whose group is below its share
- * without it, the place that comes free earliest, as far as running work says when it ends. Nothing but its free part is held; only work that
- * surely ends before all of it is free may use that part meanwhile (EASY backfill: Lifka, JSSPP 1995). A reservation is worked
- * out anew in each plan from what runs and what waits, so there is nothing to store.
+ * The backfill reservations of one plan. They are for work that has waited for longer than {@code patience} for fit
+ * alone, and whose group is below its share without it. Such work gets the place that comes free earliest, by the
+ * stated run times of running work. A reservation holds only the free part of its place. Only work that certainly ends
+ * before the whole place is free may use that part meanwhile (EASY backfill: Lifka, JSSPP 1995). Every plan computes
+ * its reservations from running and waiting work, so nothing is stored.
  *
- * <p>A reservation does not bind work that could evict its holder as soon as that ran: work of higher priority in its group, and
- * work of other groups within their reservation where its holder is beyond its own.
+ * <p>A reservation does not bind work that could evict its holder as soon as the holder runs. This is work of higher
+ * priority in its group, and work of other groups within their reservation while the holder is beyond its own.
  */
 public final class BackfillReservations {
     private static final Comparator<Candidate> LONGEST_WAITING = Comparator.<Candidate>comparingLong(
@@ -64,7 +65,7 @@ public final class BackfillReservations {
         this.nowMillis = nowMillis;
     }
 
-    /** When a line's head has waited long enough for a claim; empty if it never gets one. */
+    /** The time from which a class may get a reservation; empty if it never gets one. */
     public static OptionalLong dueMillis(Settings settings, SchedulingClass schedulingClass) {
         return settings.patienceMillis().isPresent() && !schedulingClass.isGrowth()
                 ? OptionalLong.of(
@@ -72,7 +73,10 @@ public final class BackfillReservations {
                 : OptionalLong.empty();
     }
 
-    /** Since when the one that waits longest does, as far as victims, which are at the head, and the first behind them tell. */
+    /**
+     * The start of the longest wait in a class. It considers only victims, which are at the head, and the first member
+     * behind them.
+     */
     private static long waitsSince(SchedulingClass schedulingClass) {
         long since = Long.MAX_VALUE;
         for (Workload member : schedulingClass.members()) {
@@ -84,7 +88,7 @@ public final class BackfillReservations {
         return since;
     }
 
-    /** One claim; {@code held} is the part of its place that is held now. */
+    /** A backfill reservation; {@code held} is the part of its place that is held now. */
     private static final class Claim {
         private final Candidate candidate;
         private final Booking place;
@@ -108,7 +112,7 @@ public final class BackfillReservations {
         }
     }
 
-    /** The reservations of all that are due, in their order. */
+    /** Makes the reservations of all classes that are due, in their order. */
     void reserve() {
         List<SchedulingClass> due = new ArrayList<>();
         for (SchedulingClass schedulingClass : settings.patienceMillis().isPresent()
@@ -138,7 +142,7 @@ public final class BackfillReservations {
         }
     }
 
-    /** The pools in which nothing but fit is in the line's way. */
+    /** The pools in which only fit prevents the start of a class. */
     private List<Candidate> eligible(SchedulingClass schedulingClass) {
         List<Candidate> candidates = new ArrayList<>();
         for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
@@ -154,7 +158,10 @@ public final class BackfillReservations {
         return candidates;
     }
 
-    /** Without what is asked for: workloads are indivisible, so their start may take a group above its share. */
+    /**
+     * Whether the group is below its share without the request. Workloads are indivisible, so the start may take the
+     * group above it.
+     */
     private static boolean isBelowItsShare(QuotaRequest quotaRequest) {
         for (QuotaNode node : quotaRequest.path()) {
             if (node.used().projected() >= node.entitledGpuMilli()) {
@@ -173,11 +180,11 @@ public final class BackfillReservations {
     }
 
     /**
-     * The line whose reservation is made next: in the order of start without what is asked for, by which the group is entitled, too. Between
-     * groups the one that waits longest is first. Their shares change with all that ends, so that by these another group would overtake at
-     * the very moment at which all that is kept is free.
+     * The class that gets the next reservation, in the order of start without the request, as for the right to a
+     * reservation. Between groups, the workload that has waited longest is first. Shares change with every workload
+     * that ends. By shares, another group would overtake at the very moment when the whole place is free.
      *
-     * @param offers at least one, without what is asked for
+     * @param candidates at least one, each without its request
      */
     private static SchedulingClass first(Collection<Candidate> candidates, CandidateQueue candidateQueue) {
         List<Candidate> contenders = candidateQueue.finalists(candidates);
@@ -213,7 +220,7 @@ public final class BackfillReservations {
         return SchedulingState.booking(candidate.head(), place);
     }
 
-    /** Lets running work end in the order in which it says it will, until there is a place. */
+    /** Simulates the ends of running work, in the order of their stated times, until there is a place. */
     private Optional<Claim> afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
         PoolCapacity poolCapacity = candidate.space();
         List<ReleaseSchedule.Ending> gone = new ArrayList<>();
@@ -245,20 +252,20 @@ public final class BackfillReservations {
         return place.map(found -> new Claim(candidate, tenure(candidate, found), free));
     }
 
-    /** Whether there are any. */
+    /** Whether there are reservations. */
     boolean any() {
         return !claims.isEmpty();
     }
 
-    /** Whether a line's head has one. */
+    /** Whether a class has a reservation. */
     boolean has(SchedulingClass schedulingClass) {
         return claims.stream().anyMatch(claim -> claim.candidate.schedulingClass() == schedulingClass);
     }
 
     /**
-     * Lets go, until {@link #restore}, of what is no obstacle to an offer.
+     * Releases, until {@link #restore}, the reservations that do not bind a candidate.
      *
-     * @param backfill also of what the offer's head would have left again before the claimant needs it
+     * @param backfill whether to release also those that the candidate's workload would not delay
      */
     void suspendFor(Candidate candidate, boolean backfill) {
         for (Claim claim : claims) {
@@ -268,7 +275,10 @@ public final class BackfillReservations {
         }
     }
 
-    /** Whether an offer in the claim's pool may take nothing back from the claimant because of a fence around itself. */
+    /**
+     * Whether a fence around the candidate prevents it from reclaiming from the holder of a reservation in the same
+     * pool.
+     */
     private static boolean isFenced(Claim claim, Candidate candidate) {
         List<QuotaNode> mine = candidate.ask().leaves();
         List<QuotaNode> claimants = claim.candidate.ask().leaves();
@@ -303,7 +313,7 @@ public final class BackfillReservations {
                 && nowMillis + workload.maxRuntimeMillis().getAsLong() <= claim.freeAtMillis;
     }
 
-    /** Holds again what others left of each claim. */
+    /** Holds the free part of every reservation again. */
     void restore() {
         for (Claim claim : claims) {
             claim.release();
@@ -311,7 +321,7 @@ public final class BackfillReservations {
         }
     }
 
-    /** The line's head starts, or has a place kept in another way. */
+    /** Ends the reservation of a class whose head starts or gets a nomination. */
     void fulfil(SchedulingClass schedulingClass) {
         for (Claim claim : List.copyOf(claims)) {
             if (claim.candidate.schedulingClass() == schedulingClass) {
@@ -321,7 +331,7 @@ public final class BackfillReservations {
         }
     }
 
-    /** Leaves no trace in the books. */
+    /** Releases all reservations, so that the bookings are as before. */
     void release() {
         claims.reversed().forEach(Claim::release);
         claims.clear();

@@ -27,9 +27,9 @@ import java.util.Optional;
 import java.util.SortedSet;
 
 /**
- * What waits, counted at the leaves of the trees: in the tree of each of a line's pools, and once in that over all
- * pools. Counts again the lines that changed; where bounds beside the trees leave the later ones less, all of them. The
- * workers that somebody will ask for beyond those for whom a place is kept wait in that place's pool.
+ * The waiting work, counted at the leaves of the quota trees: in the tree of each pool of a class, and once in the tree
+ * over all pools. It recounts the classes that changed. With caps it recounts all classes, since a cap may leave later
+ * classes less. A nominated workload may still want surplus workers; these wait in the pool of the nomination.
  */
 public final class Demand {
     private final DeclaredState declaredState;
@@ -49,13 +49,13 @@ public final class Demand {
                         .anyMatch(pool -> !pool.takesWork() || pool.hours().isPresent());
     }
 
-    /** What was counted of a line, and where. */
+    /** The counted workers of a class, with the requests by which they were counted. */
     private record Counted(long workers, List<PoolRequest> wishes) {}
 
-    /** What was counted of the workers beyond those for whom a place is kept, and where. */
+    /** The counted surplus workers of a nominated workload, with the leaves at which they count. */
     private record NominatedGrowth(List<QuotaNode> leaves, long gpuMilli) {}
 
-    /** Brings the trees up to date. */
+    /** Updates the waiting amounts in the trees. */
     void count() {
         countGrowthPlaces();
         ChangeLog changeLog = schedulingState.changes();
@@ -92,7 +92,7 @@ public final class Demand {
         });
     }
 
-    /** Nothing where bounds beside the trees may leave it less than that. */
+    /** Empty if a cap may leave the workload less. */
     private Optional<NominatedGrowth> growthPlace(Workload workload) {
         Allocation place = workload.nomination().orElseThrow();
         Shape shape = workload.shape();
@@ -157,7 +157,7 @@ public final class Demand {
         }
     }
 
-    /** How many workers all in a line would have beyond those that run; none where nothing may start. */
+    /** The number of workers that a class wants beyond those that run; 0 if nothing may start. */
     private long workersOf(SchedulingClass schedulingClass) {
         boolean may = !schedulingClass.isEmpty()
                 && declaredState.standing(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE;
@@ -180,8 +180,9 @@ public final class Demand {
     }
 
     /**
-     * Without pools that are closed to it and those in which nothing is left of its budget: it wants nothing there that others could have. That little is left of a
-     * budget is no such reason, since that depends on what runs, and so on the shares.
+     * The pools of a class without those that are closed to it and those without any budget left. In these it competes
+     * with no other work. A budget that is merely low is no reason to leave out a pool, since that depends on running
+     * work and so on the shares.
      */
     private List<PoolRequest> admissiblePools(SchedulingClass schedulingClass) {
         List<PoolRequest> asked = poolRequestFactory.forClass(schedulingClass);
@@ -215,7 +216,7 @@ public final class Demand {
         }
     }
 
-    /** How many of a line's workers the bounds beside the trees leave room for, after the lines before it. */
+    /** The number of workers of a class that the caps permit, after the classes before it. */
     private long withinCaps(SchedulingClass schedulingClass, long wanted, Map<Cap, Long> ofCeilings) {
         SchedulingClass.Key key = schedulingClass.key();
         List<Cap> caps = schedulingState.cluster().caps().over(key.path(), key.user());

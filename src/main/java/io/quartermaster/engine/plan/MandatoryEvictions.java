@@ -22,7 +22,10 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** Who stops though nobody claims what he holds: a limit has to be met by now, a pool has closed, a budget is used up, lost workers were not replaced. */
+/**
+ * The evictions without a preemptor: for a drain-by date, a pool that closes, a budget that is used up, or lost workers
+ * that were not replaced.
+ */
 public final class MandatoryEvictions {
     private final Settings settings;
     private final DeclaredState declaredState;
@@ -53,7 +56,7 @@ public final class MandatoryEvictions {
         endBudgets();
     }
 
-    /** Where a branch holds more than it may go on holding, what only waits for its place gives that up before anything that runs is stopped. */
+    /** Withdraws nominations from a branch that holds more than it may keep, before any running work is evicted. */
     void giveUpWhatIsToBeDrained() {
         for (QuotaNode node : dueToDrain()) {
             for (Workload workload :
@@ -68,7 +71,7 @@ public final class MandatoryEvictions {
         }
     }
 
-    /** Stops what is left of work whose lost workers were not replaced in time. */
+    /** Evicts the rest of work whose lost workers were not replaced in time. */
     private void stopIncomplete() {
         for (Workload workload : schedulingState.incomplete()) {
             OptionalLong due = incompleteUntil(settings, workload);
@@ -90,7 +93,10 @@ public final class MandatoryEvictions {
                 new EvictionReceipt(EvictionReceipt.Right.INCOMPLETE, List.of(), List.of(), considered));
     }
 
-    /** Until when lost workers of a workload may be replaced; empty where nobody sets an end to that, or it misses none. */
+    /**
+     * The time until which lost workers of a workload may be replaced. Empty if no time is set, or if no worker is
+     * missing.
+     */
     public static OptionalLong incompleteUntil(Settings settings, Workload workload) {
         return settings.staleGangGraceMillis().isPresent()
                         && workload.state() instanceof WorkloadPhase.Holding holding
@@ -100,7 +106,7 @@ public final class MandatoryEvictions {
                 : OptionalLong.empty();
     }
 
-    /** Stops what is held beyond limits that hold for what runs, too. */
+    /** Evicts work beyond limits whose drain-by date has come. */
     private void drain() {
         for (QuotaNode node : dueToDrain()) {
             new ExcessVictims(schedulingState.cluster(), schedulingState.running())
@@ -127,7 +133,7 @@ public final class MandatoryEvictions {
         return due;
     }
 
-    /** Stops what runs in pools that are closed and let nothing go on. */
+    /** Evicts work from closed pools that preempt at closing. */
     private void close() {
         for (PoolCapacity poolCapacity : declaredState.calendar().anyPreemptsAtClose()
                 ? schedulingState.cluster().spaces()
@@ -145,7 +151,7 @@ public final class MandatoryEvictions {
         }
     }
 
-    /** Stops what runs on budgets of which no more is left than its grace. */
+    /** Evicts work on budgets that cover no more than its grace period. */
     private void endBudgets() {
         for (BudgetMeter budgetMeter : schedulingState.cluster().meters()) {
             if (budgetMeter.isUsedUp()) {

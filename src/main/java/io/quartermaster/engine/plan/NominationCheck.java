@@ -17,7 +17,7 @@ import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.SchedulingState;
 import java.util.Optional;
 
-/** Judges whether places that are kept are still of use. Leaves the books as they were. */
+/** Checks whether nominations are still valid. It leaves the bookings unchanged. */
 final class NominationCheck {
     private final DeclaredState declaredState;
     private final SchedulingState schedulingState;
@@ -27,7 +27,10 @@ final class NominationCheck {
         this.schedulingState = schedulingState;
     }
 
-    /** Why a kept place would not be given today, if it would not: the devices are gone, say, or a quota was cut below it. */
+    /**
+     * The reason why a nomination is no longer valid, if there is one. For example, the devices are lost, or a quota
+     * was cut.
+     */
     Optional<NominationEnd> of(Workload workload, Booking booking, PoolCapacity poolCapacity) {
         boolean elsewhere = workload.only()
                 .filter(node -> !booking.allocation().touches(node))
@@ -53,7 +56,7 @@ final class NominationCheck {
         return lapse;
     }
 
-    /** The same of what counts in the books, while it does not count there itself. */
+    /** Checks devices, limits and budgets while the nomination itself is not booked. */
     private Optional<NominationEnd> inBooks(Workload workload, Booking booking, PoolCapacity poolCapacity) {
         if (!poolCapacity.fits(booking, Availability.AFTER_RELEASES)) {
             return Optional.of(NominationEnd.NO_DEVICES);
@@ -71,14 +74,14 @@ final class NominationCheck {
         return Optional.empty();
     }
 
-    /** Who runs, or only moves, may be where it is to be as long as the pool takes work. */
+    /** A running or moving workload may take its place as long as the pool takes work. */
     private boolean isOpen(Workload workload, Pool pool) {
         return workload.state() instanceof WorkloadPhase.Waiting
                 ? schedulingState.isOpen(pool, 0, workload.preemptible(), workload.maxRuntimeMillis())
                 : pool.takesWork();
     }
 
-    /** What a kept place counts as. */
+    /** The quota request of a nominated place. */
     QuotaRequest askOf(Workload workload, Allocation place) {
         return schedulingState
                 .cluster()

@@ -24,7 +24,9 @@ import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 
-/** The decisions of one plan, in order, each taken as done in the facts and the books at once. */
+/**
+ * The decisions of one plan, in order. Each is immediately applied to the declared state and to the scheduling state.
+ */
 final class PlanBuilder {
     private final Settings settings;
     private final DeclaredState declaredState;
@@ -62,8 +64,9 @@ final class PlanBuilder {
     }
 
     /**
-     * Whether this plan may evict or move a workload: not where the plan itself starts it, or some of its workers. The
-     * shell could not carry out both. Such an eviction is postponed to the next plan, which then follows at once.
+     * Whether this plan may evict or move a workload. It may not if the plan itself starts the workload or some of its
+     * workers, because the shell could not carry out both. Such an eviction is postponed to the next plan, which then
+     * follows immediately.
      */
     boolean mayEvict(WorkloadId workload) {
         boolean startedHere = started.contains(workload);
@@ -77,9 +80,9 @@ final class PlanBuilder {
     }
 
     /**
-     * Tells somebody to stop, or to let go of some workers.
+     * Evicts a workload or some of its workers.
      *
-     * @param successor for whom
+     * @param successor the preemptor, if there is one
      */
     void evict(EvictionPlan.Eviction eviction, Optional<WorkloadId> successor) {
         Workload victim = declaredState.workload(eviction.candidate().id());
@@ -106,7 +109,7 @@ final class PlanBuilder {
     }
 
     /**
-     * Starts the head of a line, or lets it grow.
+     * Starts the head of a class, or lets it grow.
      *
      * @param fromReservation whether it starts from a backfill reservation
      */
@@ -126,7 +129,10 @@ final class PlanBuilder {
         }
     }
 
-    /** What starts counts as past use at once, where the settings say so; not again what was stopped against its will, nor workers that were. */
+    /**
+     * Adds the entry penalty to the past use, if the settings have one. Evicted work and evicted workers that start
+     * again are exempt.
+     */
     private void countEntry(Workload workload, Allocation place) {
         if (past.isPresent() && settings.entryPenaltyMillis() > 0) {
             long gpuMilli =
@@ -144,7 +150,7 @@ final class PlanBuilder {
         }
     }
 
-    /** Starts a workload where it is to be, or lets it grow. */
+    /** Starts a workload at its nominated place, or lets it grow. */
     void start(Workload workload, Allocation place, Decision.Rule rule) {
         started.add(workload.id());
         churnGuard.recordGain(workload.id());
@@ -176,20 +182,20 @@ final class PlanBuilder {
         schedulingState.replace(before, after);
     }
 
-    /** The place kept for a workload is kept no longer. */
+    /** Withdraws the nomination of a workload. */
     void withdrawNomination(Workload workload, NominationEnd why) {
         planListener.nominationWithdrawn(workload.nomination().orElseThrow(), why);
         update(workload, workload.withNomination(Optional.empty()));
         add(new Decision.WithdrawNomination(workload.id()));
     }
 
-    /** Keeps a place for a workload until it is free. */
+    /** Nominates a place for a workload until the place is free. */
     void nominate(Workload workload, Allocation place) {
         update(workload, workload.withNomination(Optional.of(place)));
         add(new Decision.Nominate(workload.id(), place));
     }
 
-    /** Tells what is left of a workload to stop, for which nothing can be had in its place. */
+    /** Evicts the whole workload, without a preemptor and without another place. */
     void stop(Workload workload, EvictionCause evictionCause, EvictionReceipt evictionReceipt) {
         stop(workload, evictionCause, Optional.empty(), Optional.empty(), evictionReceipt);
     }

@@ -8,9 +8,9 @@ import io.quartermaster.engine.order.CandidateQueue;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.SchedulingState;
 
-/** Looks on while a plan is made and changes nothing, so that a plan is the same with any. */
+/** Observes the making of a plan without changing anything, so that the plan is the same with every listener. */
 public interface PlanListener {
-    /** Nobody looks on. */
+    /** A listener that ignores all events. */
     PlanListener NONE = new PlanListener() {
         @Override
         public void begins(DeclaredState declaredState, SchedulingState schedulingState) {}
@@ -25,15 +25,15 @@ public interface PlanListener {
         public void decided(Decision decision) {}
     };
 
-    /** Fair shares are divided, nothing is decided yet. */
+    /** The fair shares are divided, and there is no decision yet. */
     void begins(DeclaredState declaredState, SchedulingState schedulingState);
 
-    /** It is an offer's turn; it is not tried yet. */
+    /** The candidate is next, and its attempt has not begun. */
     void attemptBegins(Candidate candidate, CandidateQueue candidateQueue);
 
-    /** The next decision takes a kept place back. */
+    /** The next decision withdraws a nomination. */
     void nominationWithdrawn(Allocation place, NominationEnd why);
 
-    /** A decision was taken, and the books have it. */
+    /** The decision was made and applied to the scheduling state. */
     void decided(Decision decision);
 }

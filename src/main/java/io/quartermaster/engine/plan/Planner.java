@@ -38,8 +38,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * Makes one plan: fixes the fair shares, starts those for whom a place was kept, then tries the waiting one after the
- * other in their order, each placed, given room, or blocked until the next plan. Takes every decision as done at once.
+ * Makes one plan. It fixes the fair shares and starts nominated workloads. Then it tries the candidates in their order:
+ * each is placed, gets room made, or is blocked until the next plan. Every decision takes effect immediately.
  */
 public final class Planner {
     private final Settings settings;
@@ -59,7 +59,7 @@ public final class Planner {
     private final PlanListener planListener;
     private final PlanBuilder planBuilder;
     private final MandatoryEvictions mandatoryEvictions;
-    /** For what these want no room could be made in this plan; what was started of them since has fewer. */
+    /** The classes that start reduced, because no room could be made for their full request in this plan. */
     private final Set<SchedulingClass> startingReduced = new HashSet<>();
 
     public Planner(
@@ -116,12 +116,12 @@ public final class Planner {
         return planBuilder.all();
     }
 
-    /** Whether an eviction was left to the next plan, which has to follow at once. */
+    /** Whether an eviction was postponed to the next plan, which must follow immediately. */
     public boolean hasPostponed() {
         return planBuilder.hasPostponed();
     }
 
-    /** Moves work to pools that it prefers, where nobody who waits could start in what is free there. */
+    /** Moves work to pools that it prefers, into free room that no waiting workload can use. */
     private void moveBack() {
         for (Workload workload : SchedulingClass.inTurn(schedulingState.outsidePreferredPool())) {
             if (declaredState.standing(workload.path()) == Change.AccountStatus.ACTIVE) {
@@ -152,7 +152,7 @@ public final class Planner {
                 }
             }
             if (tree.capacityGpuMilli() != up + heldBeyond) {
-                // Also by places that were kept on a lost node and are given up.
+                // Nominations on a lost node that are withdrawn also change the capacity.
                 tree.capacityGpuMilli(up + heldBeyond);
                 schedulingState.changes().invalidate();
             }
@@ -165,7 +165,7 @@ public final class Planner {
         }
     }
 
-    /** Starts those whose kept place is free now, and takes back places that are no longer of use. */
+    /** Starts workloads whose nominated place is free now, and withdraws nominations that are no longer valid. */
     private void settleNominations() {
         mandatoryEvictions.giveUpWhatIsToBeDrained();
         for (Workload workload : SchedulingClass.inTurn(schedulingState.nominated())) {
@@ -264,15 +264,18 @@ public final class Planner {
         }
     }
 
-    /** What came of an attempt to make room. */
+    /** The result of an attempt to make room. */
     private enum EvictionAttempt {
         MADE,
-        /** A victim was started by this plan: the next plan, which follows at once, makes the room. */
+        /** This plan has started a victim. The next plan, which follows immediately, makes the room. */
         POSTPONED,
         NONE
     }
 
-    /** There is no way to what a line asks for: it starts with fewer GPUs, if it takes fewer and they are free, or is blocked. */
+    /**
+     * Ends the attempts of a class whose full request cannot be met. Its head starts reduced if it accepts that and the
+     * GPUs are free; otherwise the class is blocked.
+     */
     private void giveUp(SchedulingClass schedulingClass) {
         for (PoolRequest poolRequest : schedulingClass.acceptsFewerGpus()
                 ? poolRequestFactory.forClass(schedulingClass)
@@ -285,7 +288,7 @@ public final class Planner {
         attemptSelector.block(schedulingClass);
     }
 
-    /** Starts a line's head with as many GPUs as can be had of the pool at once; false if it is none that it takes. */
+    /** Starts the head with as many GPUs as the pool can give it now. Returns false if that is less than it accepts. */
     private boolean startReduced(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         Optional<ReducedStart> best = Optional.empty();
         int low = ((GpuRequest.Whole) schedulingClass.key().shape().gpus()).fewest();
@@ -294,7 +297,7 @@ public final class Planner {
                                 .gpus())
                         .count()
                 - 1;
-        // Where so many fit and are allowed, fewer are too.
+        // If an amount fits and is admitted, every smaller amount is, too.
         while (low <= high) {
             int gpus = best.isEmpty() ? low : (low + high + 1) / 2;
             Optional<ReducedStart> found = reduced(schedulingClass, poolRequest, gpus);
@@ -315,7 +318,7 @@ public final class Planner {
         return best.isPresent();
     }
 
-    /** A start with fewer GPUs than asked for. */
+    /** A start with fewer GPUs than requested. */
     private record ReducedStart(Candidate offer, Allocation place) {}
 
     private Optional<ReducedStart> reduced(SchedulingClass schedulingClass, PoolRequest wanted, int gpus) {
@@ -332,7 +335,10 @@ public final class Planner {
         return place.map(found -> new ReducedStart(candidate, found));
     }
 
-    /** Where the offer's head would start at once, beside what is claimed or, to backfill, before it is needed. */
+    /**
+     * The place where the candidate's head could start now, beside the backfill reservations or, as backfill, before
+     * they need it.
+     */
     private Optional<Allocation> freePlace(Candidate candidate, boolean backfill) {
         if (QuotaAdmission.current(candidate.ask()).isPresent()) {
             return Optional.empty();
@@ -353,7 +359,10 @@ public final class Planner {
         return candidate.withinReserved() ? Decision.Rule.WITHIN_RESERVED : Decision.Rule.OVER_QUOTA;
     }
 
-    /** Tells victims to stop and keeps the place for the line's head; none when no room can be made, or it would come too late. */
+    /**
+     * Evicts victims and nominates their place for the head of a class. It does nothing if no room can be made, or if
+     * it would come too late.
+     */
     private EvictionAttempt planEvictions(
             Candidate candidate, PoolRequest poolRequest, Preemptor.AllowedActions asked) {
         SchedulingClass schedulingClass = candidate.schedulingClass();
@@ -389,7 +398,7 @@ public final class Planner {
         return EvictionAttempt.MADE;
     }
 
-    /** What is asked for, unless the pool waits before it stops anything. */
+    /** The requested actions, or only moves while the pool waits before it preempts. */
     private Preemptor.AllowedActions allowedActions(Workload claimant, Pool pool, Preemptor.AllowedActions asked) {
         return pool.waitBeforePreemptingMillis() > 0
                         && nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()

@@ -12,16 +12,16 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * When those who hold something in a pool will have let go of it, the earliest first; by what they say themselves.
+ * The times at which work in a pool releases its devices, by stated run times, the earliest first.
  *
- * @param lastLeavesMillis when all who were told to stop will have left
+ * @param lastLeavesMillis the time by which all evicted work has left
  */
 public record ReleaseSchedule(List<Ending> inOrder, long lastLeavesMillis) {
 
     /** No end is known. */
     public static final long NEVER = Long.MAX_VALUE;
 
-    /** One who runs, and when it will have ended at the latest. */
+    /** A running workload with the latest time at which it ends. */
     public record Ending(WorkloadId workload, Booking tenure, long startedMillis, long atMillis) {
         static final Comparator<Ending> EARLIEST_FIRST = Comparator.comparingLong(Ending::atMillis)
                 .thenComparingLong(Ending::startedMillis)

@@ -1,12 +1,12 @@
 /**
  * One plan: the order of attempts, starts, nominations, backfill reservations, evictions without a preemptor.
  *
- * <p>Owns: the sequence in which a plan tries things, and the list of its decisions.
+ * <p>Owns: the sequence of attempts in a plan, and the list of its decisions.
  *
- * <p>Does not own: which candidate is next (package {@code engine.order}), which victims an eviction takes
- * (package {@code engine.preemption}).
+ * <p>Does not own: the choice of the next candidate (package {@code engine.order}) and of the victims (package
+ * {@code engine.preemption}).
  *
- * <p>Invariants: a decision is applied to the scheduling state at once, so the next one sees it; a plan is a
+ * <p>Invariants: a decision is applied to the scheduling state immediately, so the next decision sees it; a plan is a
  * function of the state and the time.
  */
 @NullMarked

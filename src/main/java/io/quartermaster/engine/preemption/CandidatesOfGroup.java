@@ -4,12 +4,12 @@ import java.util.List;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Who of a group may have to give way in a pool, those first who go first. */
+/** The running workloads of a group in a pool that may be evicted, in the order of eviction. */
 public final class CandidatesOfGroup {
     private final SortedSet<EvictionUnit> evictionUnits = new TreeSet<>(EvictionUnit.FIRST_TO_GO);
     private int lowestPriority = Integer.MAX_VALUE;
 
-    /** Those who run, the first to go first. */
+    /** The eviction units, in the order of eviction. */
     public SortedSet<EvictionUnit> units() {
         return evictionUnits;
     }
@@ -18,12 +18,12 @@ public final class CandidatesOfGroup {
         return evictionUnits.isEmpty();
     }
 
-    /** The lowest priority of anybody; the highest there is where nobody runs. */
+    /** The lowest priority among them; {@code Integer.MAX_VALUE} if there are none. */
     public int lowestPriority() {
         return lowestPriority;
     }
 
-    /** Those of lower priority than some work. */
+    /** The units with a lower priority than the given one. */
     public List<EvictionUnit> below(int priority) {
         return priority <= lowestPriority
                 ? List.of()

@@ -7,39 +7,39 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * How often each workload was told to stop, and got something again, since something last came from outside. The rights
- * to reclaim compare shares, but devices are not divisible: where GPUs are in the wrong pieces, two groups can each have
- * a right to what the other was just given. This bound ends such a to and fro: whoever was stopped and started again so
- * often is let alone until there is news, so the plans of one instant always come to an end. Who only loses, one worker
- * after the other, goes on losing: that comes to an end by itself.
+ * Counts, for each workload, the evictions and the gains since the last external event. The rights to reclaim compare
+ * shares, but GPUs are indivisible. Where free GPUs have the wrong sizes, two groups can each have a right to what the
+ * other group has just received. This bound ends such a cycle. A workload that was evicted and has gained again
+ * {@link #MOST} times is no victim until the next external event. Therefore the plans of one instant always come to an
+ * end. A workload that only loses workers may lose more, since that comes to an end by itself.
  */
 public final class ChurnGuard {
     private static final int MOST = 3;
 
-    /** Odd while a workload was told to stop and got nothing since; half of it, rounded up, is how often it was told. */
+    /** Odd from an eviction until the next gain. Half of the number, rounded up, is the number of evictions. */
     private final Map<WorkloadId, Integer> turns = new HashMap<>();
 
-    /** It is told to stop, or to let go of some workers. */
+    /** Records that the workload, or some of its workers, are evicted. */
     public void recordEviction(WorkloadId workload) {
         turns.compute(workload, (id, turn) -> turn == null ? 1 : turn | 1);
     }
 
-    /** It starts, or grows. */
+    /** Records that the workload starts or grows. */
     public void recordGain(WorkloadId workload) {
         turns.computeIfPresent(workload, (id, turn) -> turn + (turn & 1));
     }
 
-    /** Something came from outside: everybody may be stopped again. */
+    /** Forgets all counts after an external event, so that every workload may be evicted again. */
     public void forget() {
         turns.clear();
     }
 
-    /** Takes over what a snapshot says. */
+    /** Restores the counts of a snapshot. */
     public void restore(SortedMap<WorkloadId, Integer> from) {
         turns.putAll(from);
     }
 
-    /** How often each was told to stop and got something again, counted together. */
+    /** The evictions and gains of each workload, counted together. */
     public SortedMap<WorkloadId, Integer> turns() {
         return new TreeMap<>(turns);
     }

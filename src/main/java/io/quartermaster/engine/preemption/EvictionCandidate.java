@@ -9,12 +9,12 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * Running work, as those see it who look for room.
+ * A running workload that an eviction or a move may choose.
  *
- * @param tenure what it holds, without workers that were told to leave
- * @param minWorkers workers beyond these may go one by one
+ * @param booking its booking, without workers that are leaving
+ * @param minWorkers the number of workers in the core; workers beyond it may be evicted one by one
  * @param fromReservation whether it started from a backfill reservation
- * @param leavingByMillis when workers that were told to leave have left
+ * @param leavingByMillis the deadline of its workers that are leaving
  */
 public record EvictionCandidate(
         WorkloadId id,
@@ -27,12 +27,12 @@ public record EvictionCandidate(
         boolean fromReservation,
         OptionalLong leavingByMillis) {
 
-    /** Whether it has all workers that it cannot run without; else it is not moved. */
+    /** Whether the core is complete; otherwise the workload is not moved. */
     public boolean isComplete() {
         return booking.shape().isEnough(allocation());
     }
 
-    /** The workers that it cannot run without. */
+    /** The workers of the core. */
     List<Allocation.Worker> gangCore() {
         List<Allocation.Worker> all = allocation().workers();
         if (booking.shape().isPlain()) {

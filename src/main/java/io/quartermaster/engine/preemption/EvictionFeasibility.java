@@ -1,11 +1,14 @@
 package io.quartermaster.engine.preemption;
 
-/** What can be told without a search of whether room can be made. */
+/** Whether making room may succeed, as far as this is known without a search. */
 public enum EvictionFeasibility {
-    /** It might be. */
+    /** Making room may succeed. */
     POSSIBLE,
-    /** Nobody may be stopped: only in what will be free once all who were told to stop have left, rearranged if need be. */
+    /**
+     * No eviction is permitted. A place is possible only in the capacity that is free after all evicted work has left,
+     * if need be after moving work.
+     */
     RELEASES_ONLY,
-    /** It cannot. */
+    /** Making room cannot succeed. */
     IMPOSSIBLE
 }

@@ -8,10 +8,10 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Room that can be made.
+ * The place found for a preemptor, with the evictions that free it.
  *
- * @param place what the claimant will hold once the victims have left
- * @param evictions who gives way, in the order of choice; empty when those who are leaving anyway leave enough
+ * @param place the place of the preemptor after the victims have left
+ * @param evictions the evictions in the order of choice; empty if work that is leaving already frees enough
  */
 public record EvictionPlan(Allocation place, List<Eviction> evictions) {
 
@@ -20,11 +20,11 @@ public record EvictionPlan(Allocation place, List<Eviction> evictions) {
     }
 
     /**
-     * One who gives way.
+     * The eviction or the move of one victim.
      *
-     * @param leaving what it gives up
-     * @param whole whether it stops, or only loses surplus workers
-     * @param movedTo the place that is kept for it
+     * @param leaving the part of its booking that it gives up
+     * @param whole whether the whole workload leaves, rather than only surplus workers
+     * @param movedTo the place nominated for it
      */
     public record Eviction(
             EvictionCandidate candidate,

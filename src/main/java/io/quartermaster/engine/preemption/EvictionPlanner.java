@@ -31,18 +31,18 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Makes room for one claimant in one pool, from the least disruptive way to the most: moving work, taking back from
- * other groups, stopping lower priority, and the last two together. It only simulates: what it returns is still to be
- * done.
+ * Makes room for one preemptor in one pool. It tries the ways from the least to the most disruptive: consolidate,
+ * reclaim, preempt, and the last two together. It only simulates; the caller carries out the result.
  *
- * <p>Moving asks no right, so whether it makes room depends on what is asked for and on what is held, not on who waits for it. What it
- * could not make for one it is not tried for again for another who asks the same, until something is decided; but for whoever runs and asks for more, who is not moved for itself.
+ * <p>Moves need no right. Whether they make room depends on the request and on the running work, not on the preemptor.
+ * If moves fail for a request, they are therefore not tried again for an equal request until the next decision. The
+ * exception is a running workload that grows, because it is not moved for itself.
  */
 public final class EvictionPlanner {
-    /** More moves than this for one start are not worth it. */
+    /** The most moves for one start; more are not worth the disruption. */
     private static final int MOST_MOVES = 32;
 
-    /** Nodes or domains to clear by moving that are tried for one start; those with the most free room come first. */
+    /** The most nodes or domains that are tried for one start, the emptiest first. */
     private static final int MOST_AREAS = 16;
 
     private final Settings settings;
@@ -60,7 +60,7 @@ public final class EvictionPlanner {
         this.rules = new EvictionRules(settings, cluster, churnGuard, nowMillis);
     }
 
-    /** Whom a way of making room may stop. */
+    /** The victims that a way of making room may evict. */
     private enum EvictionScope {
         RECLAIM(true, false),
         PREEMPT(false, true),
@@ -75,16 +75,17 @@ public final class EvictionPlanner {
         }
     }
 
-    /** What is held is not what it was. */
+    /** Discards what is cached, because bookings have changed. */
     public void invalidate() {
         notByConsolidation.clear();
         moveFeasibility.clear();
     }
 
     /**
-     * The room that can be made with the least disruption, or none.
+     * The eviction plan with the least disruption, or none.
      *
-     * @param kind of the request, where it does not depend on who asks; while nothing is kept for others
+     * @param requestSignature the signature of the request, if no property of the preemptor matters; only while there
+     * are no nominations
      */
     public Optional<EvictionPlan> plan(Preemptor preemptor, Optional<RequestSignature> requestSignature) {
         Optional<QuotaAdmission.Violation> violation = QuotaAdmission.projected(preemptor.quotaRequest());
@@ -123,10 +124,10 @@ public final class EvictionPlanner {
     }
 
     /**
-     * The move of running work to another pool, to a place that is free at once and that nobody has to give way for; empty if there is none,
-     * or if it may not be moved.
+     * The move of running work to another pool, to a place that is free now. Nothing is evicted for it. Empty if there
+     * is no such place, or if the work may not be moved.
      *
-     * @param ask what it would ask for there
+     * @param quotaRequest the quota request that the work would make in the other pool
      */
     public Optional<EvictionPlan.Eviction> moveTo(
             EvictionCandidate evictionCandidate,
@@ -172,16 +173,16 @@ public final class EvictionPlanner {
         return move;
     }
 
-    /** The work of lower priority in the claimant's own group. */
+    /** The work of lower priority in the preemptor's own group. */
     private List<EvictionUnit> ofLowerPriority(Preemptor preemptor) {
         return work.running(preemptor.space().pool().id(), preemptor.path()).below(preemptor.priority());
     }
 
     /**
-     * What can be told without a search, from what concerns the group itself: a bound of its own may be in the way, and there may be nobody whom it might
-     * stop.
+     * Whether making room may succeed, judged without a search by the state of the group. A bound of the group may
+     * prevent it, or there may be no possible victim.
      *
-     * @param ofGroup who runs of the group in the pool
+     * @param ofGroup the group's running work in the pool
      */
     public EvictionFeasibility feasibility(QuotaRequest quotaRequest, int priority, CandidatesOfGroup ofGroup) {
         boolean nobodyToStop = ofGroup.lowestPriority() >= priority && !rules.couldReclaim(quotaRequest, List.of());
@@ -193,7 +194,7 @@ public final class EvictionPlanner {
         return nobodyToStop ? EvictionFeasibility.RELEASES_ONLY : EvictionFeasibility.POSSIBLE;
     }
 
-    /** The fenced group or tenant that keeps a claimant from taking back what it could without the fence; empty where none does. */
+    /** The fenced group or tenant whose fence prevents the preemptor from reclaiming; empty if no fence does. */
     public Optional<QuotaPath> fenceInTheWay(Preemptor preemptor) {
         if (preemptor.quotaRequest().leaves().stream()
                 .noneMatch(leaf -> leaf.tree().hasFences())) {
@@ -222,7 +223,7 @@ public final class EvictionPlanner {
         };
     }
 
-    /** What comes free anyway, once those who were told to stop have left. */
+    /** A place in the capacity that is free after all evicted work has left. */
     private Optional<EvictionPlan> fromPendingReleases(Preemptor preemptor) {
         return preemptor
                 .space()
@@ -246,7 +247,10 @@ public final class EvictionPlanner {
         return evictionPlan;
     }
 
-    /** What is known of who could leave a node is the same for all until something is decided, unless places are kept for some. */
+    /**
+     * The cache of what could leave each node. It is valid for all preemptors until the next decision, unless there are
+     * nominations.
+     */
     private MoveFeasibility moveFeasibility(PoolCapacity poolCapacity, boolean forAll) {
         return forAll
                 ? moveFeasibility.computeIfAbsent(poolCapacity.pool().id(), id -> new MoveFeasibility(poolCapacity))
@@ -257,7 +261,7 @@ public final class EvictionPlanner {
             Preemptor preemptor, MoveFeasibility moveFeasibility, SolutionValidator solutionValidator) {
         MovableCandidates movableCandidates =
                 work.movables(preemptor.space().pool().id());
-        // Not the claimant itself, which may ask for more workers.
+        // Excludes the preemptor itself, which may be a running workload that requests more workers.
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id())
                         && rules.pastMinRuntime(evictionUnit.candidate())
@@ -305,7 +309,7 @@ public final class EvictionPlanner {
         return inside;
     }
 
-    /** A search that goes on until all whom it chose have another place. */
+    /** A search that continues until every chosen workload has another place. */
     private VictimSearch toMove(Preemptor preemptor, Predicate<Node> nodes, SolutionValidator solutionValidator) {
         return new VictimSearch(
                 cluster, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, MOST_MOVES);
@@ -342,7 +346,7 @@ public final class EvictionPlanner {
         return Optional.empty();
     }
 
-    /** Whom a way may stop, as far as that does not depend on what is used at the moment of choice. */
+    /** Whether a candidate may be chosen at all, as far as this does not depend on the use at the moment of choice. */
     private boolean mayBeChosen(Preemptor preemptor, EvictionScope evictionScope, EvictionCandidate evictionCandidate) {
         boolean own = evictionCandidate.booking().path().equals(preemptor.path());
         return own
@@ -371,7 +375,7 @@ public final class EvictionPlanner {
         };
     }
 
-    /** Of the tree down which victims are chosen: the pool's, else that over all pools. */
+    /** The root of the tree that orders the victims: the pool's tree, otherwise the tree over all pools. */
     private static QuotaNode rootOf(Preemptor preemptor) {
         return preemptor.quotaRequest().leaves().getFirst().tree().root();
     }

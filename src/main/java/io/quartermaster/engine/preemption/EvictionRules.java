@@ -15,9 +15,10 @@ import java.util.Optional;
 import java.util.function.ToLongFunction;
 
 /**
- * Who may make whom give way. The right to reclaim compares the two branches just below the lowest common ancestor of
- * claimant and victim, by what is used at this point of the simulation: a victim's branch may go below its share with
- * its last eviction, jobs being indivisible, but none is touched that is not above it.
+ * The rights of preemptors to evict victims. The right to reclaim compares two branches: those of preemptor and victim
+ * just below their lowest common ancestor, by the use at this point of the simulation. The last eviction may take a
+ * victim's branch below its share, because workloads are indivisible. A branch that is not above its share loses
+ * nothing.
  */
 final class EvictionRules {
     private final Settings settings;
@@ -32,13 +33,16 @@ final class EvictionRules {
         this.nowMillis = nowMillis;
     }
 
-    /** Whether it may be moved, or stopped for work of its own group. */
+    /** Whether the workload is old enough to be moved, or to be evicted for work of its own group. */
     boolean pastMinRuntime(EvictionCandidate evictionCandidate) {
         return mayBeSignalled(evictionCandidate)
                 && nowMillis - evictionCandidate.startedMillis() >= settings.minRuntimeMillis();
     }
 
-    /** Whether it might start again where it is moved to, which changes no sum: not where more is held than a limit allows, which was cut. */
+    /**
+     * Whether a moved workload may start again. A move changes no sum, but it is not allowed where use exceeds a limit
+     * that was cut.
+     */
     boolean isReadmissible(EvictionCandidate evictionCandidate) {
         Booking booking = evictionCandidate.booking();
         for (QuotaNode leaf : cluster.leaves(evictionCandidate.allocation().pool(), booking.path())) {
@@ -61,7 +65,10 @@ final class EvictionRules {
         return mayBeSignalled(evictionCandidate) && nowMillis - evictionCandidate.startedMillis() >= least;
     }
 
-    /** Whose workers are leaving loses more of them only in the same moment, so that all have one deadline. */
+    /**
+     * Workers that are leaving share one deadline. A workload with such workers may lose more of them only if the new
+     * deadline is the same.
+     */
     private boolean mayBeSignalled(EvictionCandidate evictionCandidate) {
         long deadlineMillis = nowMillis + settings.graceMillis();
         return churnGuard.mayEvict(evictionCandidate.id())
@@ -69,10 +76,10 @@ final class EvictionRules {
     }
 
     /**
-     * Whether there may be anybody to reclaim from: whoever the victim, the claimant's own group must stay within its
-     * reservation or its fair share in one of the trees.
+     * Whether any reclaim is possible. For every victim, the preemptor's own group must stay within its reservation or
+     * its fair share in one of the trees.
      *
-     * @param leaving what its own group may give up for it
+     * @param leaving the units of its own group that may be evicted for it
      */
     boolean couldReclaim(QuotaRequest quotaRequest, List<EvictionUnit> leaving) {
         long leavesMilli = 0;
@@ -86,7 +93,10 @@ final class EvictionRules {
         return could && settings.reclaim() != Settings.Reclaim.NONE;
     }
 
-    /** By which right the claimant may take from the victim now, being of another group; a fence stops looking outward, but not inward. */
+    /**
+     * The right by which the preemptor may now reclaim from a victim of another group. A fence prevents reclaims from
+     * inside to outside, but not from outside to inside.
+     */
     Optional<EvictionReceipt.Right> reclaimRight(Preemptor preemptor, EvictionCandidate victim) {
         if (victim.booking().path().equals(preemptor.path())) {
             return Optional.empty();
@@ -95,7 +105,9 @@ final class EvictionRules {
         return fence(pairs).isPresent() ? Optional.empty() : byShares(preemptor, victim, pairs);
     }
 
-    /** The fence without which the claimant might take from the victim now, being of another group; empty where none is in the way. */
+    /**
+     * The fence without which the preemptor could now reclaim from a victim of another group; empty if there is none.
+     */
     Optional<QuotaPath> fenceInTheWay(Preemptor preemptor, EvictionCandidate victim) {
         List<Pair> pairs = pairs(preemptor, victim);
         return fence(pairs)
@@ -103,7 +115,7 @@ final class EvictionRules {
                 .map(QuotaNode::path);
     }
 
-    /** The innermost fence around the claimant that the victim is outside of, in the first tree that has one. */
+    /** The innermost fence around the preemptor that does not cover the victim, in the first tree that has one. */
     private static Optional<QuotaNode> fence(List<Pair> pairs) {
         for (Pair pair : pairs) {
             Optional<QuotaNode> fence = pair.preemptorLeaf().fenceAgainst(pair.victimBranch());
@@ -114,7 +126,10 @@ final class EvictionRules {
         return Optional.empty();
     }
 
-    /** Whether it started from a backfill reservation so lately that it is not reclaimed by the right of fair share: its group may be above its share by it. */
+    /**
+     * Whether the workload started from a backfill reservation within the last {@code patience}. The right of fair
+     * share does not reclaim it then, because its start may have taken its group above its share.
+     */
     boolean hasItsTimeSlice(EvictionCandidate evictionCandidate) {
         return evictionCandidate.fromReservation()
                 && settings.patienceMillis().isPresent()
@@ -137,8 +152,9 @@ final class EvictionRules {
     }
 
     /**
-     * Whether the claimant may make anybody stop under a branch of the tree that it counts in first, as far as that is the same for all of
-     * them. On its own path it may; every other branch hangs off that path somewhere, and there the two branches are compared.
+     * Whether the preemptor may evict work under a branch of its first tree, as far as this is the same for all that
+     * work. On its own path it may. Every other branch leaves that path at some node, where the two branches are
+     * compared.
      */
     boolean mayTakeFrom(Preemptor preemptor, QuotaNode branch, boolean ofOthers) {
         QuotaNode leaf = preemptor.quotaRequest().leaves().getFirst();
@@ -161,7 +177,10 @@ final class EvictionRules {
                 : Optional.empty();
     }
 
-    /** The two branches in one tree that says something of one of them; of one group, the group itself twice. */
+    /**
+     * The two branches in a tree in which at least one of them has a stated quota. Within one group, both are the leaf
+     * of the group.
+     */
     record Pair(QuotaNode preemptorLeaf, QuotaNode preemptorBranch, QuotaNode victimBranch) {}
 
     List<Pair> pairs(Preemptor preemptor, EvictionCandidate victim) {
@@ -189,10 +208,11 @@ final class EvictionRules {
     }
 
     /**
-     * One tree must grant the claimant's side; in every tree the victim's branch must be above its measure. A quota that nobody stated does
-     * neither: else what one tenant states over all pools would take from another what is reserved for it in a pool. What a
-     * branch keeps idle counts as used where reservations are compared: a group that runs on what its sister group does
-     * not lend would otherwise take it from other tenants.
+     * Whether a right holds. One tree must grant it to the preemptor's side. In every tree, the victim's branch must be
+     * above its measure. An implied quota does neither; otherwise a quota that one tenant states over all pools could
+     * take what is reserved for another tenant in a pool. Where reserved amounts are compared, the idle amount that a
+     * branch does not lend counts as used. Otherwise a group that runs on what its sister group does not lend could
+     * take that amount from other tenants.
      */
     private static boolean grants(
             Preemptor preemptor, List<Pair> pairs, ToLongFunction<QuotaNode> measure, boolean idleToo) {
@@ -222,12 +242,12 @@ final class EvictionRules {
         return true;
     }
 
-    /** Whether the claimant may make the victim stop now, by whichever right. */
+    /** Whether the preemptor may now evict the victim, by any right. */
     boolean mayEvict(Preemptor preemptor, EvictionCandidate victim) {
         return toPreempt(preemptor, victim) || reclaimRight(preemptor, victim).isPresent();
     }
 
-    /** Whether the claimant may stop the victim for its higher priority alone. */
+    /** Whether the preemptor may evict the victim because of its higher priority alone. */
     boolean toPreempt(Preemptor preemptor, EvictionCandidate victim) {
         return victim.booking().path().equals(preemptor.path()) && victim.priority() < preemptor.priority();
     }

@@ -11,13 +11,13 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * The smallest part of running work that can give way: one worker or slice beyond the minimum, or all that remain.
+ * The smallest part of a running workload that can be evicted: one worker or slice beyond the minimum, or the core.
  *
- * @param core whether the workload as such stops with it
+ * @param gangCore whether the whole workload stops with it
  */
 public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> workers, boolean gangCore) {
 
-    /** Who gives way first, within a group: lowest priority, surplus before core, started last, submitted last. */
+    /** The order of eviction within a group: lowest priority, surplus before core, started last, submitted last. */
     public static final Comparator<EvictionUnit> FIRST_TO_GO = (a, b) -> {
         int byPriority = Integer.compare(a.candidate.priority(), b.candidate.priority());
         int bySurplus = byPriority != 0 ? byPriority : Boolean.compare(a.gangCore, b.gangCore);
@@ -39,7 +39,7 @@ public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> 
         workers = List.copyOf(workers);
     }
 
-    /** The units of one workload: its surplus workers or slices one by one, the highest number first, then the core. */
+    /** The units of one workload: its surplus workers or slices, the highest number first, then the core. */
     public static List<EvictionUnit> of(EvictionCandidate evictionCandidate) {
         List<Allocation.Worker> workers = evictionCandidate.allocation().workers();
         if (!evictionCandidate.isComplete()) {
@@ -65,7 +65,10 @@ public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> 
         return evictionUnits;
     }
 
-    /** Likewise where there are several sets: what each has beyond its minimum, and all minimums together. */
+    /**
+     * The units of a workload with several worker sets: the surplus of each set, then the minimums of all sets
+     * together.
+     */
     private static List<EvictionUnit> ofSets(EvictionCandidate evictionCandidate) {
         List<EvictionUnit> evictionUnits = new ArrayList<>();
         for (Shape.WorkerSet set : evictionCandidate.booking().shape().sets().reversed()) {
@@ -86,13 +89,13 @@ public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> 
         return evictionUnits;
     }
 
-    /** A workload as one unit, to be moved as a whole. */
+    /** The workload as one unit, to be moved as a whole. */
     public static EvictionUnit whole(EvictionCandidate evictionCandidate) {
         return new EvictionUnit(
                 evictionCandidate, evictionCandidate.allocation().workers(), true);
     }
 
-    /** This and another unit of the same workload together. */
+    /** This unit together with another unit of the same workload. */
     public EvictionUnit with(EvictionUnit other) {
         List<Allocation.Worker> both = new ArrayList<>(workers);
         both.addAll(other.workers);
@@ -100,7 +103,9 @@ public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> 
         return new EvictionUnit(candidate, both, gangCore || other.gangCore);
     }
 
-    /** Whether it, or the core that it belongs to, holds something in an area; without the core surplus cannot run. */
+    /**
+     * Whether the unit, or the core of its workload, holds devices in the area; surplus cannot run without the core.
+     */
     public boolean concerns(SortedSet<NodeId> area) {
         return touches(workers, area) || (!gangCore && touches(candidate.gangCore(), area));
     }
@@ -114,7 +119,7 @@ public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> 
         return false;
     }
 
-    /** The nodes that it is on; none in a counted pool. */
+    /** The nodes of the unit; none in a counted pool. */
     public SortedSet<NodeId> nodes() {
         SortedSet<NodeId> nodes = new TreeSet<>();
         for (Allocation.Worker worker : workers) {

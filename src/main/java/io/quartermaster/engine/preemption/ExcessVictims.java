@@ -19,9 +19,9 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * Who stops though nobody claims what he holds. Where a branch holds more than it may go on holding: in the order of victims within the branch until the rest may stay, then
- * minimised. Neither how long somebody has run nor that some of its
- * workers are leaving already protects anybody from a date.
+ * Chooses the victims of evictions without a preemptor. A branch may hold more than it may keep. Then units are chosen
+ * in the order of victims within the branch until the rest may stay, and the set is minimised. Neither
+ * {@code min-runtime} nor workers that are already leaving protect work from a drain-by date.
  */
 public final class ExcessVictims {
     private final Cluster cluster;
@@ -32,7 +32,10 @@ public final class ExcessVictims {
         this.work = work;
     }
 
-    /** Those who must stop, in the order of choice; too few where the rest cannot be stopped. Leaves the books as they are. */
+    /**
+     * The evictions that bring a node down to the amount it may keep, in the order of choice. They are too few if the
+     * rest is not preemptible. The bookings do not change.
+     */
     public List<EvictionPlan.Eviction> of(QuotaNode node) {
         if (node.used().projected() <= node.keptGpuMilli()) {
             return List.of();
@@ -63,12 +66,12 @@ public final class ExcessVictims {
         return evictions;
     }
 
-    /** All who run in a pool that lets nothing go on when it closes, and can be stopped. */
+    /** The evictions of all preemptible work in a pool that preempts at closing. */
     public List<EvictionPlan.Eviction> ofClosed(PoolId pool) {
         return all(pool, booking -> true, EvictionReceipt.Right.CLOSED, EvictionCause.CLOSE);
     }
 
-    /** All who run in a pool on a budget, with GPUs, and can be stopped. */
+    /** The evictions of all preemptible work with GPUs that counts against a budget, in one pool. */
     public List<EvictionPlan.Eviction> ofBudget(PoolId pool, BudgetMeter budgetMeter) {
         return all(
                 pool,
@@ -94,7 +97,7 @@ public final class ExcessVictims {
         return evictions;
     }
 
-    /** Puts back, in the reverse order of choice, whoever turns out not to be needed. */
+    /** Restores, in the reverse order of choice, each victim that proves unnecessary. */
     private List<EvictionUnit> spare(QuotaNode node, List<EvictionUnit> chosen) {
         Set<WorkloadId> whole = new HashSet<>();
         chosen.stream()

@@ -12,22 +12,22 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** Who of a pool may be moved, each as a whole, by group and by node; those first who go first. */
+/** The workloads of a pool that may be moved, each as a whole, by group and by node, in the order of eviction. */
 public final class MovableCandidates {
     private final SortedMap<QuotaPath, SortedSet<EvictionUnit>> byGroup = new TreeMap<>();
     private final Map<NodeId, SortedMap<QuotaPath, SortedSet<EvictionUnit>>> byNode = new HashMap<>();
 
-    /** Those of a group; none where it has none. */
+    /** The movable workloads of a group; null if there are none. */
     public @Nullable SortedSet<EvictionUnit> ofGroup(QuotaPath path) {
         return byGroup.get(path);
     }
 
-    /** Those who are on a node, by group, with all that they hold elsewhere. */
+    /** The movable workloads on a node, by group, each with all its workers on any node. */
     public SortedMap<QuotaPath, SortedSet<EvictionUnit>> on(NodeId node) {
         return byNode.getOrDefault(node, Collections.emptySortedMap());
     }
 
-    /** Those who are on any of some nodes, likewise. */
+    /** The movable workloads on any of the nodes, by group, each with all its workers on any node. */
     public SortedMap<QuotaPath, SortedSet<EvictionUnit>> on(Set<NodeId> nodes) {
         if (nodes.size() == 1) {
             return on(nodes.iterator().next());

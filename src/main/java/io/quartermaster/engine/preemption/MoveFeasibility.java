@@ -22,9 +22,9 @@ import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
 /**
- * Tells without a search on which nodes moving work away cannot make room: where less could leave for another node, as things are, than is
- * missing there. Of one node's work only what has a place elsewhere already can leave it, since nobody is moved with it but who is on it too; gangs are left to
- * the search.
+ * Decides without a search on which nodes moves cannot make room: those on which too little work could leave for
+ * another node. Work can leave a node only if it already has a place elsewhere, since only work on that node is moved.
+ * Gangs are left to the search.
  */
 final class MoveFeasibility {
     private final PoolCapacity poolCapacity;
@@ -36,10 +36,10 @@ final class MoveFeasibility {
     private record Together(Asked each, int count) {}
 
     /**
-     * Where work of a shape could go.
+     * The nodes that would take work of a shape.
      *
      * @param node the first node that would take it; absent = none
-     * @param another whether one beside that would
+     * @param another whether a second node would take it, too
      */
     private record Elsewhere(Optional<NodeId> node, boolean another) {
         boolean than(NodeId from) {
@@ -52,10 +52,11 @@ final class MoveFeasibility {
     }
 
     /**
-     * Whether so much of those on a node could leave it as a request of one worker misses there; or, where enough is free, whether it could be brought
-     * together. For a part of one GPU: whether one of the GPUs could be emptied, or be shared.
+     * Whether moves could make room on a node for a request of one worker. Either enough work could leave the node, or
+     * its free capacity could be brought together if enough is free. For a part of one GPU: whether one of the GPUs
+     * could be emptied or shared.
      *
-     * @param onNode whoever may be moved
+     * @param onNode all movable work on the node
      */
     boolean couldMakeRoom(PlacementRequest placementRequest, NodeId node, List<EvictionUnit> onNode) {
         boolean plain = isPlain(placementRequest);
@@ -66,7 +67,7 @@ final class MoveFeasibility {
         return missing > 0 ? couldLeave(missing, node, onNode) : couldBringTogether(plain, node, onNode);
     }
 
-    /** Whether nothing but GPUs decides where it may be: where others of its tenant go, it could go as well. */
+    /** Whether GPUs alone decide where the request fits. Then it fits wherever other work of its tenant would. */
     private boolean isPlain(PlacementRequest placementRequest) {
         Shape shape = placementRequest.shape();
         return shape.isPlain()
@@ -81,7 +82,10 @@ final class MoveFeasibility {
         return shape.gpus() instanceof GpuRequest.Fraction part && part.devices() == 1;
     }
 
-    /** On each GPU, how many alike hold something of it: all of them have to go, or one of them is of the same tenant. */
+    /**
+     * Whether some GPU of the node could be emptied or shared for a part. Of the workloads on a GPU, either all must be
+     * able to leave, or one belongs to the same tenant.
+     */
     private boolean couldGiveAPart(PlacementRequest placementRequest, List<EvictionUnit> onNode) {
         SortedMap<Integer, Map<Asked, Integer>> byDevice = new TreeMap<>();
         for (EvictionUnit evictionUnit : onNode) {
@@ -134,7 +138,10 @@ final class MoveFeasibility {
         });
     }
 
-    /** Whoever holds something elsewhere too leaves that as well, and others may go there: then it is left to the search. */
+    /**
+     * Whether work of the missing amount could leave the node. A workload of several workers also leaves other nodes,
+     * to which other work may move; such cases are left to the search.
+     */
     private boolean couldLeave(long missingGpuMilli, NodeId node, List<EvictionUnit> onNode) {
         long leaving = 0;
         for (EvictionUnit evictionUnit : onNode) {
@@ -149,8 +156,8 @@ final class MoveFeasibility {
     }
 
     /**
-     * Parts of GPUs come together where somebody leaves, or where a part goes on another GPU of the node on which its tenant has one. GPUs of
-     * different tenants only change places, which helps nobody.
+     * Whether free parts of GPUs could be brought together: by a workload that leaves, or by a part that joins another
+     * GPU of its tenant on the node. Exchanging GPUs between tenants gains nothing.
      */
     private boolean couldBringTogether(boolean plain, NodeId node, List<EvictionUnit> onNode) {
         for (EvictionUnit evictionUnit : onNode) {
@@ -164,7 +171,10 @@ final class MoveFeasibility {
         return false;
     }
 
-    /** Whether it could join another part of its tenant on the node, or is a part that thousandths do not tell. */
+    /**
+     * Whether the unit could join another part of its tenant on the node. Always true if GPU thousandths do not decide
+     * this.
+     */
     private boolean couldJoinAnother(EvictionUnit evictionUnit) {
         Booking booking = evictionUnit.candidate().booking();
         return switch (booking.shape().gpus()) {
@@ -184,7 +194,7 @@ final class MoveFeasibility {
     }
 
     private boolean couldLeave(EvictionCandidate evictionCandidate, NodeId node) {
-        // A gang has other nodes to go to and from: it is left to the search.
+        // A gang uses several nodes; it is left to the search.
         return evictionCandidate.allocation().workers().size() > 1
                 || !evictionCandidate.booking().shape().isPlain()
                 || places.computeIfAbsent(

@@ -10,9 +10,9 @@ import io.quartermaster.engine.quota.QuotaRequest;
 import java.util.Optional;
 
 /**
- * Who needs room in a pool, and how much.
+ * The workload that the engine makes room for in a pool, with its request.
  *
- * @param means what may be done for it
+ * @param allowedActions the actions permitted for it
  */
 public record Preemptor(
         WorkloadId id,
@@ -24,17 +24,17 @@ public record Preemptor(
         PlacementRequest request,
         AllowedActions allowedActions) {
 
-    /** What may be done to make room. */
+    /** The actions permitted to make room. */
     public enum AllowedActions {
-        /** What runs may be moved, and stopped as far as the rights go. */
+        /** Work may be moved, and evicted by every right. */
         STOPPING,
-        /** What runs may be moved, and stopped as far as the claimant takes back what is reserved for it. */
+        /** Work may be moved, and evicted to reclaim what is reserved for the preemptor. */
         TAKING_BACK_RESERVED,
-        /** What runs may be moved: it has not waited long enough for more. */
+        /** Work may only be moved, because the preemptor has not waited long enough for evictions. */
         MOVING_ONLY
     }
 
-    /** What it will hold at the place. */
+    /** The booking of the preemptor at a place. */
     public Booking at(Allocation place) {
         return new Booking(path, user, request.shape(), quotaRequest.preemptible(), place, quotaRequest.whole());
     }

@@ -15,21 +15,21 @@ public final class RunningWork {
 
     private final Map<PoolId, Map<QuotaPath, CandidatesOfGroup>> ofGroups = new HashMap<>();
 
-    /** Of pools in which somebody was to be moved; kept from then on. */
+    /** The movable workloads of those pools for which they were requested; kept up to date from then on. */
     private final Map<PoolId, MovableCandidates> movableCandidates = new HashMap<>();
 
-    /** Who may have to give way in a pool, by group, those first who go first. */
+    /** The eviction units in a pool, by group, in the order of eviction. */
     public SortedMap<QuotaPath, SortedSet<EvictionUnit>> running(PoolId pool) {
         return running.getOrDefault(pool, Collections.emptySortedMap());
     }
 
-    /** The same of one group; stays the same object whoever comes and goes. */
+    /** The running workloads of one group. The object stays the same while workloads start and end. */
     public CandidatesOfGroup running(PoolId pool, QuotaPath path) {
         return ofGroups.computeIfAbsent(pool, id -> new HashMap<>())
                 .computeIfAbsent(path, group -> new CandidatesOfGroup());
     }
 
-    /** Who may be moved in a pool. */
+    /** The movable workloads in a pool. */
     public MovableCandidates movables(PoolId pool) {
         return movableCandidates.computeIfAbsent(pool, id -> {
             MovableCandidates all = new MovableCandidates();

@@ -22,8 +22,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Judges what a search found by playing it to its end: the claimant at its place, victims moved where there is room for
- * them. Takes the books as the search left them and always puts them back as they were before it.
+ * Validates the result of a search by simulating it to the end: the preemptor at its place, and victims moved where
+ * there is room for them. It takes the bookings as the search left them, and restores those from before the search.
  */
 final class SolutionValidator {
     private final Cluster cluster;
@@ -40,7 +40,9 @@ final class SolutionValidator {
         }
     }
 
-    /** Whether everybody chosen has another place, or could stay; leaves the books as the search has them. */
+    /**
+     * Whether every chosen workload has another place or could stay. It leaves the bookings as the search needs them.
+     */
     boolean allMove(VictimSearch.Found found) {
         Booking claim = preemptor.at(found.place());
         cluster.add(claim, View.PROJECTED);
@@ -68,12 +70,12 @@ final class SolutionValidator {
         return order;
     }
 
-    /** The room, if every victim has another place. */
+    /** The eviction plan, if every victim has another place. */
     Optional<EvictionPlan> acceptIfAllMove(VictimSearch.Found found) {
         return validate(found, true);
     }
 
-    /** The room, if the rights to preempt hold in the end. */
+    /** The eviction plan, if all rights hold for the result. */
     Optional<EvictionPlan> acceptIfPermitted(VictimSearch.Found found) {
         return validate(found, false);
     }
@@ -94,7 +96,7 @@ final class SolutionValidator {
                 : Optional.empty();
     }
 
-    /** The units by workload, in order of choice; all that one loses together. */
+    /** The units by workload, in the order of choice; all units of one workload are merged. */
     static List<EvictionUnit> merged(List<EvictionUnit> evictionUnits) {
         Map<WorkloadId, EvictionUnit> byWorkload = new LinkedHashMap<>();
         for (EvictionUnit evictionUnit : evictionUnits) {
@@ -118,7 +120,10 @@ final class SolutionValidator {
         return false;
     }
 
-    /** Gives stopped workloads another place where there is one, those chosen last first, or the largest first. */
+    /**
+     * Moves victims for which there is another place. It begins with the last chosen, or with the largest if all must
+     * move.
+     */
     private SortedMap<WorkloadId, Booking> moveWhereThereIsRoom(
             List<EvictionUnit> victims, Booking claim, boolean allMustMove) {
         List<EvictionUnit> order = allMustMove ? largestFirst(victims) : victims.reversed();
@@ -139,8 +144,8 @@ final class SolutionValidator {
     }
 
     /**
-     * Whether each victim could still be stopped in its turn, and the claimant be admitted in the end, with those who
-     * were moved counted where they went. Replays it in the trees, which it leaves as they were.
+     * Whether each victim could still be evicted, in the order of choice, and the preemptor admitted at the end. Moved
+     * workloads count at their new places. It replays this in the quota trees and leaves them unchanged.
      */
     private boolean stillPermitted(List<EvictionUnit> victims, Booking claim, SortedMap<WorkloadId, Booking> moved) {
         cluster.removeFromTrees(claim, View.PROJECTED);
@@ -215,7 +220,7 @@ final class SolutionValidator {
         return evictions;
     }
 
-    /** The right at this point of the replay; what is used is what it was when the victim was chosen, or more. */
+    /** The right at this point of the replay. The use is at least what it was when the victim was chosen. */
     private EvictionReceipt.Right right(EvictionCandidate victim) {
         return rules.reclaimRight(preemptor, victim).orElse(EvictionReceipt.Right.PRIORITY);
     }

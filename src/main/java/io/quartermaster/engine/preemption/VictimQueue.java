@@ -22,8 +22,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The possible victims of a search, in the order in which they are chosen: down the tree, at each level the branch that
- * uses most of its fair share now, then the group's first to go.
+ * The possible victims of a search, in the order of choice. At each level of the tree, the branch with the greatest use
+ * over fair share comes first; within a group, the order of eviction decides.
  */
 final class VictimQueue {
     private final QuotaNode root;
@@ -31,20 +31,20 @@ final class VictimQueue {
     private final Predicate<EvictionUnit> candidate;
     private final Map<QuotaNode, Group> groups = new HashMap<>();
 
-    /** Who may be chosen, by what is used at the time. */
+    /** The victims that may be chosen, given the use at the time. */
     interface Allowed {
-        /** Whether anybody under a branch may be; says no only where every unit is refused. */
+        /** Whether some unit under a branch may be allowed; false only if every unit is refused. */
         boolean under(QuotaNode branch);
 
-        /** What is allowed of one of a group is allowed of all its candidates that are not apart. */
+        /** Whether the unit is allowed. The answer is the same for all units of a group that are not apart. */
         boolean unit(EvictionUnit evictionUnit);
 
-        /** Whether a unit may be refused although others of its group are allowed. */
+        /** Whether the unit may be refused although others of its group are allowed. */
         default boolean isApart(EvictionUnit evictionUnit) {
             return false;
         }
 
-        /** Whoever is a candidate. */
+        /** Allows every candidate. */
         static Allowed all() {
             return new Allowed() {
                 @Override
@@ -60,11 +60,11 @@ final class VictimQueue {
         }
     }
 
-    /** The candidates of one group that are left, the first to go first. */
+    /** The remaining candidates of one group, in the order of eviction. */
     private static final class Group {
         private final Iterator<EvictionUnit> rest;
         private final Predicate<EvictionUnit> candidate;
-        /** Candidates that were looked at and not chosen yet. */
+        /** Candidates that were visited and are not chosen yet. */
         private final List<EvictionUnit> seen = new ArrayList<>(1);
 
         Group(@Nullable SortedSet<EvictionUnit> evictionUnits, Predicate<EvictionUnit> candidate) {
@@ -72,7 +72,7 @@ final class VictimQueue {
             this.candidate = candidate;
         }
 
-        /** The first that is allowed. */
+        /** The first candidate that is allowed. */
         @Nullable
         EvictionUnit first(Allowed allowed) {
             for (int i = 0; i < seen.size() || seeNext(); i++) {
@@ -104,9 +104,10 @@ final class VictimQueue {
     }
 
     /**
-     * @param root of the tree down which the order goes
-     * @param unitsOf those of a group, the first to go first; asked for groups that the order comes to
-     * @param candidate who may be chosen, as far as that does not depend on what is used at the time
+     * @param root the root of the tree that defines the order
+     * @param unitsOf the units of a group in the order of eviction; it is called only for groups that the search
+     * reaches
+     * @param candidate the units that may be chosen, as far as this does not depend on the use at the time
      */
     VictimQueue(
             QuotaNode root,
@@ -117,7 +118,7 @@ final class VictimQueue {
         this.candidate = candidate;
     }
 
-    /** Those who run under a node and can be stopped, in every pool that counts there. */
+    /** The preemptible running work under a node, in every pool that counts there. */
     static VictimQueue under(QuotaNode node, Cluster cluster, RunningWork work, Predicate<EvictionUnit> candidate) {
         SortedMap<QuotaPath, SortedSet<EvictionUnit>> evictionUnits = new TreeMap<>();
         for (PoolCapacity poolCapacity : cluster.spaces()) {
@@ -135,12 +136,12 @@ final class VictimQueue {
         return new VictimQueue(node.tree().root(), evictionUnits::get, candidate);
     }
 
-    /** Whether anybody could be chosen now. */
+    /** Whether some unit could be chosen now. */
     boolean anybody(Allowed allowed) {
         return firstBelow(root, allowed) != null;
     }
 
-    /** Takes out the next victim. */
+    /** Removes and returns the next victim. */
     Optional<EvictionUnit> poll(Allowed allowed) {
         Offer offer = firstBelow(root, allowed);
         if (offer == null) {

@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.function.Predicate;
 
 /**
- * One attempt to make room: stops units one at a time until the claimant fits, then puts back whoever turns out not to
- * be needed. Works on the live books and undoes all of it.
+ * One attempt to make room. It evicts units one at a time until the preemptor fits, then restores each unit that proves
+ * unnecessary. It works on the live bookings and undoes all its changes.
  */
 final class VictimSearch {
     private final Cluster cluster;
@@ -30,15 +30,15 @@ final class VictimSearch {
     private final List<EvictionUnit> chosen = new ArrayList<>();
     private final List<EvictionUnit> spared = new ArrayList<>();
 
-    /** A search for a place alone, whatever becomes of those who are stopped. */
+    /** A search for a place alone, regardless of where the victims go. */
     VictimSearch(Cluster cluster, Preemptor preemptor, Predicate<Node> nodes, VictimQueue.Allowed allowed) {
         this(cluster, preemptor, nodes, allowed, found -> true, Integer.MAX_VALUE);
     }
 
     /**
-     * @param nodes where the claimant is to be put
-     * @param complete what must hold beside the claimant's having a place; it leaves the books as they are
-     * @param most how many may be chosen
+     * @param nodes the nodes on which the preemptor may be placed
+     * @param complete a condition on the result, besides a place for the preemptor; it must not change the bookings
+     * @param most the greatest number of victims
      */
     VictimSearch(
             Cluster cluster,
@@ -56,19 +56,22 @@ final class VictimSearch {
     }
 
     /**
-     * What a search found; the units are stopped in the books and the place is not taken.
+     * The result of a search. The chosen units are removed from the bookings, and the place is not booked.
      *
-     * @param chosen those who must go, in the order of choice
+     * @param chosen the victims, in the order of choice
      */
     record Found(Allocation place, List<EvictionUnit> chosen, List<EvictionUnit> spared) {
 
-        /** Puts everybody back. */
+        /** Restores the bookings of all victims. */
         void undo(Cluster cluster) {
             chosen.reversed().forEach(evictionUnit -> cluster.add(evictionUnit.tenure(), View.PROJECTED));
         }
     }
 
-    /** Leaves the chosen units stopped in the books when it finds something, and no trace when it does not. */
+    /**
+     * Runs the search. If it succeeds, the chosen units stay removed from the bookings; otherwise the bookings do not
+     * change.
+     */
     Optional<Found> run(VictimQueue queue) {
         Optional<Allocation> place = place();
         while (place.isEmpty()) {
@@ -127,7 +130,7 @@ final class VictimSearch {
         return place;
     }
 
-    /** Replays the choice without those put back: each must still have been allowed when its turn came. */
+    /** Replays the choice without the spared units: each victim must still be allowed at its point of the sequence. */
     private boolean allowedStill() {
         if (spared.isEmpty()) {
             return true;

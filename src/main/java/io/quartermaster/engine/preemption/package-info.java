@@ -1,12 +1,12 @@
 /**
- * Making room: who may be made to give way to whom, in which order, and whether it is worth it.
+ * Making room: the rights to evict, the order of victims, and the search for the least disruption.
  *
  * <p>Owns: the rights to reclaim and to preempt, the choice and the minimisation of victims, moving work to close gaps.
  *
- * <p>Does not own: the order of claimants, admission without victims, how a victim is stopped.
+ * <p>Does not own: the order of candidates, admission without victims, the execution of an eviction.
  *
- * <p>Invariants: nothing is stopped unless the claimant then fits; the measure that grants a right is the one that
- * chooses the victim; non-preemptible work is never touched; a search that fails leaves no trace.
+ * <p>Invariants: nothing is evicted unless the preemptor then fits; the measure that grants a right also chooses the
+ * victim; non-preemptible work is never evicted or moved; a search that fails changes nothing.
  */
 @NullMarked
 package io.quartermaster.engine.preemption;

@@ -5,7 +5,10 @@ import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
 import java.util.OptionalLong;
 
-/** A budget of GPU time with what counts against it now. What stops keeps its devices for its grace, so that much is kept back. */
+/**
+ * A budget of GPU time with the use that counts against it now. Evicted work keeps its devices during its grace period,
+ * so the meter reserves that much of the budget.
+ */
 public final class BudgetMeter {
     private final QuotaPath path;
     private final Scope scope;
@@ -19,7 +22,7 @@ public final class BudgetMeter {
         this.graceMillis = graceMillis;
     }
 
-    /** Whose budget it is. */
+    /** The path that the budget belongs to. */
     public QuotaPath path() {
         return path;
     }
@@ -36,7 +39,7 @@ public final class BudgetMeter {
         return counts(pool) && path.covers(holder);
     }
 
-    /** Counts something that comes; a negative amount goes. */
+    /** Counts an amount that starts; a negative amount ends. */
     public void add(View view, long gpuMilli) {
         used.add(view, gpuMilli);
     }
@@ -49,25 +52,25 @@ public final class BudgetMeter {
         leftGpuMilliMillis = gpuMilliMillis;
     }
 
-    /** Whether anything is left. */
+    /** Whether any of the budget is left. */
     public boolean isLeft() {
         return leftGpuMilliMillis > 0;
     }
 
-    /** Whether what runs has to stop, so that it has its grace. */
+    /** Whether the running work must stop now to have its grace period within the budget. */
     public boolean isUsedUp() {
         return graceReserve(used.projected()) <= 0;
     }
 
     /**
-     * Whether something more may start: what runs with it can still be given its grace; and what cannot be preempted can run to its end.
-     * What uses no GPUs may always.
+     * Whether more work may start. With it, the running work must still have its grace period. Non-preemptible work
+     * must also be able to run to its end. Work without GPUs may always start.
      */
     public boolean allows(long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
         return allowsIn(0, gpuMilli, preemptible, runtimeMillis);
     }
 
-    /** Likewise after so many milliseconds, if what runs now runs on. */
+    /** Like {@link #allows}, but after the given number of milliseconds in which the running work continues. */
     public boolean allowsIn(long millis, long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
         if (gpuMilli == 0) {
             return true;
@@ -88,12 +91,18 @@ public final class BudgetMeter {
         return Math.multiplyHigh(gpuMilli, millis) == 0 && gpuMilli * millis >= 0 ? gpuMilli * millis : Long.MAX_VALUE;
     }
 
-    /** In how long what runs has to stop, if nothing changes; empty where nothing runs, or it had to already. */
+    /**
+     * The time until the running work must stop if nothing changes. It is empty if nothing runs, or if that time has
+     * passed.
+     */
     public OptionalLong lastsMillis() {
         return exhaustedIn(graceReserve(used.projected()));
     }
 
-    /** In how long something more may not start any more; likewise. */
+    /**
+     * The time until {@link #allows} becomes false if nothing changes. It is empty if it is false now, or if nothing
+     * runs.
+     */
     public OptionalLong allowsForMillis(long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
         if (gpuMilli == 0 || !allows(gpuMilli, preemptible, runtimeMillis)) {
             return OptionalLong.empty();

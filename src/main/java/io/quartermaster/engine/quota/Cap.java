@@ -3,31 +3,31 @@ package io.quartermaster.engine.quota;
 import io.quartermaster.engine.model.QuotaPath;
 import java.util.Optional;
 
-/** A bound beside the quota trees, with what counts against it. */
+/** A bound outside the quota trees, with the use that counts against it. */
 public final class Cap {
     private final QuotaPath path;
     private final Optional<String> user;
     private final long most;
     private final DualAmount used = new DualAmount();
 
-    /** @param user whose GPUs are counted, in thousandths; absent: running workloads are counted */
+    /** @param user the user whose GPUs are counted, in thousandths; if absent, running workloads are counted */
     Cap(QuotaPath path, Optional<String> user, long most) {
         this.path = path;
         this.user = user;
         this.most = most;
     }
 
-    /** Where the bound was stated. */
+    /** The path that states the bound. */
     public QuotaPath path() {
         return path;
     }
 
-    /** Whom it binds, if it is one on GPUs of a single user. */
+    /** The user that the bound applies to, if it is a cap on the GPUs of a single user. */
     public Optional<String> user() {
         return user;
     }
 
-    /** GPUs in thousandths, or a number of workloads. */
+    /** The bound: GPUs in thousandths, or a number of workloads. */
     public long most() {
         return most;
     }
@@ -37,9 +37,9 @@ public final class Cap {
     }
 
     /**
-     * What something counts here.
+     * The amount that a request counts against this bound.
      *
-     * @param whole whether the workload as such comes or goes with it
+     * @param whole whether a whole workload starts or ends, rather than some of its workers
      */
     public long countOf(long gpuMilli, boolean whole) {
         if (user.isPresent()) {

@@ -9,7 +9,7 @@ import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
 
-/** All bounds beside the quota trees. A bound of a path counts what is held there and below. */
+/** All bounds outside the quota trees. A bound of a path counts the use of that path and of all paths below it. */
 public final class CapIndex {
     private final SortedMap<QuotaPath, ConcurrencyCaps> concurrencyCaps;
     private final SortedMap<QuotaPath, Cap> onWorkloads = new TreeMap<>();
@@ -19,7 +19,7 @@ public final class CapIndex {
         this.concurrencyCaps = Collections.unmodifiableSortedMap(new TreeMap<>(concurrencyCaps));
     }
 
-    /** Whether it matters who of a path's users asks. */
+    /** Whether a bound of the path depends on the user. */
     public boolean distinguishesUsers(QuotaPath path) {
         return !concurrencyCaps.isEmpty()
                 && path.fromTenant().stream()
@@ -28,7 +28,7 @@ public final class CapIndex {
                                 stated != null && stated.perUserGpuMilli().isPresent());
     }
 
-    /** Every bound that work of a path and user counts against, the widest first. */
+    /** Every bound that counts work of the given path and user, from the tenant downward. */
     public List<Cap> over(QuotaPath path, Optional<String> user) {
         if (concurrencyCaps.isEmpty()) {
             return List.of();
@@ -49,7 +49,7 @@ public final class CapIndex {
         return found;
     }
 
-    /** Counts something that comes, with a factor of 1, or that goes, with -1. */
+    /** Counts use that starts, with a factor of 1, or that ends, with a factor of -1. */
     public void count(QuotaPath path, Optional<String> user, View view, long gpuMilli, boolean whole, int factor) {
         for (Cap cap : concurrencyCaps.isEmpty() ? List.<Cap>of() : over(path, user)) {
             cap.used().add(view, factor * cap.countOf(gpuMilli, whole));

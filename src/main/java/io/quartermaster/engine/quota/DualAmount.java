@@ -1,6 +1,6 @@
 package io.quartermaster.engine.quota;
 
-/** An amount in both states of the world. */
+/** An amount in both views: current and projected. */
 public final class DualAmount {
     private long current;
     private long projected;

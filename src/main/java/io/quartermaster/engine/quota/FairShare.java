@@ -7,8 +7,9 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * Divides a parent's share among its children: what each reserves and wants first, then the rest by rank and weight in
- * whole GPUs. The division is that of KAI-Scheduler (plugins/proportion/resource_division).
+ * Divides a parent's share among its children. Each child first gets the smaller of its reserved amount and its demand.
+ * The rest is divided by rank and weight in whole GPUs. The division is that of KAI-Scheduler
+ * (plugins/proportion/resource_division).
  */
 final class FairShare {
     private static final long GPU = 1000;
@@ -19,7 +20,7 @@ final class FairShare {
     /**
      * Sets the fair share of every child. The reserved parts may add up to more than the total.
      *
-     * @param pastOverGpuMicro what past use is measured against; 0 = it does not count
+     * @param pastOverGpuMicro the amount that past use is divided by; 0 = past use does not count
      */
     static void divide(long totalGpuMilli, List<QuotaNode> children, long pastOverGpuMicro) {
         long left = totalGpuMilli;
@@ -51,7 +52,7 @@ final class FairShare {
             long weights = weigh(claims, pastOverGpuMicro);
             for (Claim claim : claims) {
                 if (claim.wanted() > 0) {
-                    // The part is exact in units of 1/weights; a GPU's share of it decides what is whole.
+                    // The part is exact in units of 1/weights; dividing it by a GPU gives the whole GPUs.
                     long part = toDivide * claim.weight;
                     someoneWantedLess |= claim.wanted() * weights < part;
                     left -= claim.takePart(part, weights);
@@ -62,9 +63,9 @@ final class FairShare {
     }
 
     /**
-     * Sets the weight of each claim that is not met yet, and returns their sum. What was used before takes from a
-     * weight's part as much as it was of the whole, with the stated part counting twice (KAI-Scheduler,
-     * time-based-fairshare, k = 1); who used more than that gets nothing before the others have enough.
+     * Sets the weight of each claim that is not met yet, and returns the sum of the weights. With past use, the weight
+     * is twice the stated part less the part of past use (KAI-Scheduler, time-based-fairshare, k = 1). A child whose
+     * past use exceeds that gets nothing before the other children have enough.
      */
     private static long weigh(List<Claim> claims, long pastOverGpuMicro) {
         long stated = 0;
@@ -137,7 +138,7 @@ final class FairShare {
             return Math.max(0, node.used().projected() - node.reservedGpuMilli());
         }
 
-        /** Takes {@code part / over} in whole GPUs, or what it wants if that is less, and returns how much. */
+        /** Takes {@code part / over} in whole GPUs, or the wanted amount if that is less. Returns the amount taken. */
         long takePart(long part, long over) {
             long whole = part / (over * GPU) * GPU;
             boolean satisfied = wanted() * over <= part;

@@ -4,34 +4,34 @@ import java.util.Optional;
 import java.util.function.ToLongFunction;
 
 /**
- * The bounds that the quota trees set to a start, whatever the devices say. Limits hold in every tree; bounds by what
- * is reserved hold where no tree says that the start is within its reservation.
+ * The bounds that the quota trees set for a start, independent of free devices. Limits hold in every tree. Bounds by
+ * the reserved amount hold only if no tree finds the start within its reservation.
  */
 public final class QuotaAdmission {
 
-    /** Which bound is in the way. */
+    /** The bound that prevents a start. */
     public enum Bound {
-        /** No quota names the path here. */
+        /** No quota names this path. */
         UNNAMED,
         LIMIT,
-        /** What one user may hold. */
+        /** The cap on the GPUs of one user. */
         USER_CAP,
-        /** How many workloads may run. */
+        /** The cap on running workloads. */
         WORKLOAD_CAP,
         OVER_QUOTA_OFF,
         NOT_PREEMPTIBLE,
-        /** Only by using what others keep idle for themselves. */
+        /** The start would need capacity that other nodes do not lend. */
         HELD_FOR_OTHERS,
-        /** More than there is. */
+        /** The start would exceed the capacity. */
         CAPACITY
     }
 
     /**
-     * A bound that would be passed.
+     * A bound that a start would exceed.
      *
-     * @param node whose bound it is; of a ceiling, where the request would count
-     * @param ceiling the bound, where it is one beside the trees
-     * @param usedGpuMilli what counts against the bound already; of a cap on workloads, their number
+     * @param node the node that has the bound; for a cap, the leaf at which the request would count
+     * @param cap the bound, if it is one outside the trees
+     * @param usedGpuMilli the use that counts against the bound; for a cap on workloads, their number
      */
     public record Violation(Bound bound, QuotaNode node, Optional<Cap> cap, long usedGpuMilli, long boundGpuMilli) {
 
@@ -42,13 +42,15 @@ public final class QuotaAdmission {
 
     private QuotaAdmission() {}
 
-    /** The first bound in the way of starting at once: neither what is held nor what is promised may pass it. */
+    /** The first bound that prevents an immediate start. Neither current nor projected use may exceed a bound. */
     public static Optional<Violation> current(QuotaRequest quotaRequest) {
         Optional<Violation> violation = projected(quotaRequest);
         return violation.isPresent() ? violation : check(quotaRequest, View.CURRENT);
     }
 
-    /** Of the bounds in the way of starting at once the first in their order, of what is held and of what is promised. */
+    /**
+     * The first bound that prevents an immediate start, in the order of {@link Bound}, over current and projected use.
+     */
     public static Optional<Violation> firstCurrent(QuotaRequest quotaRequest) {
         Optional<Violation> promised = projected(quotaRequest);
         Optional<Violation> held = check(quotaRequest, View.CURRENT);
@@ -58,33 +60,33 @@ public final class QuotaAdmission {
         return heldFirst ? held : promised;
     }
 
-    /** The first bound in the way of starting once all who were told to stop have left. */
+    /** The first bound that prevents a start after all evicted work has left. */
     public static Optional<Violation> projected(QuotaRequest quotaRequest) {
         return check(quotaRequest, View.PROJECTED);
     }
 
-    /** The first bound in the way if nothing had been promised to anybody. */
+    /** The first bound that would prevent a start if there were no nominations. */
     public static Optional<Violation> ignoringNominations(QuotaRequest quotaRequest) {
         return check(quotaRequest, View.CURRENT);
     }
 
     /**
-     * Like {@link #current}, but leaving aside whether there is as much at all: only what work of the same tenant uses
-     * can change it, unless somebody keeps something idle for himself.
+     * Like {@link #current}, but without the check of capacity. Only use of the same tenant can change the answer,
+     * unless a node keeps capacity that it does not lend.
      */
     public static Optional<Violation> ofTenantCurrent(QuotaRequest quotaRequest) {
         Optional<Violation> violation = ofTenantProjected(quotaRequest);
         return violation.isPresent() ? violation : ofTenant(quotaRequest, View.CURRENT);
     }
 
-    /** Like {@link #projected}, in the same way. */
+    /** Like {@link #projected}, but without the check of capacity. */
     public static Optional<Violation> ofTenantProjected(QuotaRequest quotaRequest) {
         return ofTenant(quotaRequest, View.PROJECTED);
     }
 
     /**
-     * The limit in the way of something promised. What was within the reservation when it was promised stays promised,
-     * whoever borrows beside it since.
+     * The limit that prevents the start of a nominated workload. A nomination that was within the reservation when it
+     * was made stays valid, even if other groups have borrowed since.
      */
     public static Optional<Violation> forNominated(QuotaRequest quotaRequest, View view) {
         Optional<Violation> violation = unnamed(quotaRequest, view);
@@ -92,8 +94,8 @@ public final class QuotaAdmission {
     }
 
     /**
-     * Whether the bounds of its own path leave no room for it even if nobody else used anything, now and at all turns of the
-     * calendar that are known.
+     * Whether the bounds of the request's path exclude it even without any other use. The answer covers the present and
+     * all known transitions of the quotas.
      */
     public static boolean isBeyondAllBounds(QuotaRequest quotaRequest) {
         boolean reserved = false;
@@ -128,10 +130,10 @@ public final class QuotaAdmission {
     }
 
     /**
-     * Whether what others never lend leaves no room for it even if nobody used anything, now and at all turns of the calendar that are
-     * known.
+     * Whether capacity that other nodes never lend excludes the request even without any use. The answer covers the
+     * present and all known transitions of the quotas.
      *
-     * @param capacity what there is at most for a tree
+     * @param capacity the greatest capacity for each tree
      */
     public static boolean isBeyondWhatIsLent(QuotaRequest quotaRequest, ToLongFunction<QuotaTree> capacity) {
         for (QuotaNode leaf : quotaRequest.leaves()) {

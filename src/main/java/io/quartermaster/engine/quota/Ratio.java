@@ -4,7 +4,7 @@ package io.quartermaster.engine.quota;
 public final class Ratio {
     private Ratio() {}
 
-    /** Compares {@code a / b} with {@code c / d}; both are equally great where both divisors are 0. */
+    /** Compares {@code a / b} with {@code c / d}. They are equal if both divisors are 0. */
     public static int compare(long a, long b, long c, long d) {
         if (b == 0 || d == 0) {
             return Boolean.compare(b == 0, d == 0);

@@ -13,8 +13,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * What each path held before, as a moving average that forgets half within the fairness window. Time passes only in
- * {@link #advance}; between two plans everybody holds what it held after the first.
+ * The past use of each path, as a moving average whose half-life is the fairness window. Time passes only in
+ * {@link #advance}; between two plans each path holds what it held after the first of them.
  */
 public final class UsageHistory {
     private static final long NANO_PER_MILLI = 1_000_000;
@@ -25,25 +25,25 @@ public final class UsageHistory {
     private final SortedSet<QuotaPath> raised = new TreeSet<>();
     private final SortedMap<Scope, SortedMap<QuotaPath, Change.PastUseSet>> entries = new TreeMap<>();
 
-    /** @param entryPenaltyMillis what starts counts as if it had run for so long already */
+    /** @param entryPenaltyMillis the time for which a start counts as if the work had already run */
     public UsageHistory(long windowMillis, long entryPenaltyMillis) {
         this.entryPenaltyMillis = entryPenaltyMillis;
         this.exponentialDecay = new ExponentialDecay(windowMillis);
     }
 
-    /** Takes over what was worked out before. */
+    /** Restores an average that was computed before. */
     public void set(Change.PastUseSet entry) {
         entries.computeIfAbsent(entry.scope(), scope -> new TreeMap<>()).put(entry.path(), entry);
     }
 
-    /** All of it, to be stated again. */
+    /** All entries, as changes that restore this state. */
     public List<Change.PastUseSet> all() {
         List<Change.PastUseSet> all = new ArrayList<>();
         entries.values().forEach(ofScope -> all.addAll(ofScope.values()));
         return all;
     }
 
-    /** Brings every average up to a moment. */
+    /** Advances every average to a moment. */
     public void advance(long nowMillis) {
         raised.clear();
         for (SortedMap<QuotaPath, Change.PastUseSet> ofScope : entries.values()) {
@@ -60,8 +60,8 @@ public final class UsageHistory {
     }
 
     /**
-     * Something starts after {@link #advance} was called for this moment: it counts at once as if it had run for the entry penalty already. That
-     * is forgotten like everything else, however soon it ends.
+     * Counts a start after {@link #advance} was called for the same moment. The work immediately counts as if it had
+     * already run for the entry penalty. The penalty decays like all other past use, however soon the work ends.
      */
     public void start(QuotaPath path, List<QuotaNode> leaves, long gpuMilli, long nowMillis) {
         long penaltyGpuNano = exponentialDecay.average(0, gpuMilli * NANO_PER_MILLI, entryPenaltyMillis);
@@ -78,17 +78,17 @@ public final class UsageHistory {
         }
     }
 
-    /** The paths for which more counts since the last {@link #advance} than what they held. */
+    /** The paths to which entry penalties have been added since the last {@link #advance}. */
     public SortedSet<QuotaPath> raised() {
         return Collections.unmodifiableSortedSet(raised);
     }
 
-    /** Nothing more than what was held counts since the last plan. */
+    /** Clears the paths of {@link #raised}, because the last plan has added no entry penalty. */
     public void forgetRaised() {
         raised.clear();
     }
 
-    /** Notes what everybody holds from a moment on. */
+    /** Records what each path holds from a moment on. */
     public void update(Collection<QuotaTree> trees, long nowMillis) {
         for (QuotaTree tree : trees) {
             SortedMap<QuotaPath, Change.PastUseSet> ofScope =
@@ -105,7 +105,7 @@ public final class UsageHistory {
         }
     }
 
-    /** Tells a tree, before it is divided. */
+    /** Updates the past use in a tree, before it is divided. */
     public void publish(QuotaTree tree) {
         SortedMap<QuotaPath, Change.PastUseSet> ofScope = entries.getOrDefault(tree.scope(), new TreeMap<>());
         tree.forEachLeaf((path, leaf) -> {

@@ -1,9 +1,9 @@
 package io.quartermaster.engine.quota;
 
-/** The two states of the world that are counted side by side. */
+/** The two states of the cluster that are counted side by side. */
 public enum View {
-    /** What is held at this moment, also by work that was told to stop. */
+    /** All that is held at this moment, including by evicted work that has not left yet. */
     CURRENT,
-    /** Once all who were told to stop have left, and all for whom a place is kept have started. */
+    /** All that will be held once the evicted work has left and all nominated work has started. */
     PROJECTED
 }

@@ -11,7 +11,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** At which moment something becomes of which workload; each stands in it once. */
+/** Queue of due times, with at most one per workload. */
 final class EventQueue {
     private final Map<WorkloadId, Long> times = new HashMap<>();
     private final SortedMap<Long, SortedSet<WorkloadId>> inOrder = new TreeMap<>();
@@ -33,14 +33,14 @@ final class EventQueue {
         }
     }
 
-    /** All whose time has come, in order of their ids. */
+    /** The workloads that are due, in the order of their ids. */
     List<WorkloadId> due(long nowMillis) {
         SortedSet<WorkloadId> due = new TreeSet<>();
         inOrder.headMap(nowMillis + 1).values().forEach(due::addAll);
         return new ArrayList<>(due);
     }
 
-    /** The first moment after this one. */
+    /** The first due time after this moment. */
     OptionalLong next(long nowMillis) {
         SortedMap<Long, SortedSet<WorkloadId>> later = inOrder.tailMap(nowMillis + 1);
         return later.isEmpty() ? OptionalLong.empty() : OptionalLong.of(later.firstKey());

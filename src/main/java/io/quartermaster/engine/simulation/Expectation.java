@@ -7,25 +7,28 @@ import io.quartermaster.engine.model.WorkloadId;
 import java.util.List;
 import java.util.Optional;
 
-/** What must be true at a moment, after the plans of that instant. */
+/** Expectation of a scenario: claims that must hold at a moment, after the plans of that moment. */
 public record Expectation(long atMillis, List<Claim> claims) {
 
     public Expectation {
         claims = List.copyOf(claims);
     }
 
-    /** One thing that must be true. */
+    /** Claim that must hold. */
     public sealed interface Claim {
         record Running(WorkloadId workload) implements Claim {}
 
-        /** These run and no others. */
+        /** Exactly these workloads run. */
         record OnlyRunning(List<WorkloadId> workloads) implements Claim {
             public OnlyRunning {
                 workloads = List.copyOf(workloads);
             }
         }
 
-        /** Its workers are on these nodes, each named as often as it has a worker there; one name: all are on that node, or in that pool. */
+        /**
+         * The workers are on these nodes; each node occurs once per worker on it. A single name means that all workers
+         * are on that node, or in that pool.
+         */
         record On(WorkloadId workload, List<String> places) implements Claim {
             public On {
                 places = List.copyOf(places);
@@ -44,7 +47,7 @@ public record Expectation(long atMillis, List<Claim> claims) {
 
         record Free(PoolId pool, long gpuMilli) implements Claim {}
 
-        /** So many of {@code prefix-1}, {@code prefix-2} ... run. */
+        /** This number of the workloads {@code prefix-1}, {@code prefix-2} ... run. */
         record CountRunning(String prefix, int count) implements Claim {}
 
         record SameDomain(WorkloadId workload, String level) implements Claim {}

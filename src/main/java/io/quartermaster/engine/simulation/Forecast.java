@@ -10,14 +10,15 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What would become of a cell if nothing came from outside: no new work, nobody ending before he must.
+ * Forecast of a cell under the assumption that no input changes: no new work arrives, and no work ends before its
+ * maximum run time.
  *
- * @param fates of those that start or are told to stop
- * @param waits why those wait who still do after the plans of the first moment
- * @param atFirst what is held after the plans of the first moment, in thousandths of a GPU
- * @param atLast likewise, at the last moment that was looked at
- * @param reachedMillis up to when it was looked at
- * @param complete whether that is as far as was asked; false where a bound of the search came first
+ * @param fates the workloads that start or are evicted
+ * @param waits the reasons of the workloads that still wait after the plans of the first moment
+ * @param atFirst the use after the plans of the first moment, in thousandths of a GPU
+ * @param atLast the use at the last simulated moment, in thousandths of a GPU
+ * @param reachedMillis the end of the simulated time
+ * @param complete whether the forecast covers the requested time; false if it reached a bound before
  */
 public record Forecast(
         SortedMap<WorkloadId, Fate> fates,
@@ -33,10 +34,10 @@ public record Forecast(
     }
 
     /**
-     * What becomes of one workload.
+     * Forecast of one workload.
      *
-     * @param start the first one
-     * @param stop the first time that it is told to give way
+     * @param start its first start
+     * @param stop its first eviction
      */
     public record Fate(Optional<Start> start, Optional<Stop> stop) {
         static final Fate NONE = new Fate(Optional.empty(), Optional.empty());
@@ -54,15 +55,15 @@ public record Forecast(
 
     public record Stop(long atMillis, EvictionCause cause) {}
 
-    /** By pool and tenant. */
+    /** Use by pool and tenant. */
     public record Held(SortedMap<PoolId, SortedMap<String, Long>> gpuMilli) {
 
-        /** What one tenant holds in a pool. */
+        /** The use of one tenant in a pool. */
         public long of(PoolId pool, String tenant) {
             return gpuMilli.getOrDefault(pool, new TreeMap<>()).getOrDefault(tenant, 0L);
         }
 
-        /** What all hold in a pool together. */
+        /** The use of all tenants in a pool. */
         public long in(PoolId pool) {
             long sum = 0;
             for (long each : gpuMilli.getOrDefault(pool, new TreeMap<>()).values()) {

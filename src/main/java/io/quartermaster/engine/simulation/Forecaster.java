@@ -20,34 +20,35 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 
 /**
- * Lets a cell go on by itself from a moment on, in virtual time: what runs ends when its maximum run time is over and not before, what states
- * none goes on, what is stopped leaves when its grace is over, and nothing new comes.
+ * Forecaster that simulates a cell from a moment on, in virtual time and without new work. Running work ends exactly
+ * when its maximum run time is over; work without one continues. Evicted work leaves when its grace is over.
  */
 public final class Forecaster {
     private static final int MOST_PLANS_PER_INSTANT = 50;
 
     /**
-     * Where to stop.
+     * Bounds of a forecast.
      *
-     * @param untilMillis the last moment that is looked at
-     * @param plans the most that are made
-     * @param enough asked before each plan but the first; true ends it
+     * @param untilMillis the last moment of the forecast
+     * @param plans the maximum number of plans
+     * @param enough evaluated before each plan except the first; true ends the forecast
      */
     public record Bounds(long untilMillis, int plans, BooleanSupplier enough) {}
 
     /**
-     * What becomes of a workload that must give way.
+     * Behaviour of a workload after its eviction.
      *
-     * @param graceMillis how long it keeps its devices, where the pool that it is in allows that
-     * @param waitsAgain whether it is queued again; else it is over
+     * @param graceMillis how long it keeps its devices, if its pool allows that
+     * @param waitsAgain whether it returns to the queue; otherwise it has ended
      */
     public record Yielding(long graceMillis, boolean waitsAgain) {}
 
     /**
-     * How work gives way.
+     * Behaviour of evicted work.
      *
-     * @param yielding of those of which more is known than that they wait again at once
-     * @param maxGraceMillis by pool: for how long what is stopped in it keeps its devices at the most; a pool that is absent states no bound
+     * @param yielding the behaviour of each workload; empty for a workload that waits again without a grace
+     * @param maxGraceMillis by pool, the maximum grace of work that is evicted there; a pool without an entry has no
+     *     maximum
      */
     public record Stops(Function<WorkloadId, Optional<Yielding>> yielding, Map<PoolId, Long> maxGraceMillis) {}
 
@@ -58,12 +59,12 @@ public final class Forecaster {
     private int plans;
 
     /**
-     * @param engine which knows just these workloads; it is used up
+     * @param engine an engine with exactly these workloads; the caller cannot use it afterwards
      */
     private Forecaster(Engine engine, Collection<Workload> workloads, Stops stops, long nowMillis) {
         this.engine = engine;
         this.shell = new SimulatedExecutor(engine, simulatedCluster, new AsStated(stops));
-        // Whoever is to be gone already leaves a moment later: what is true now is what the tables say.
+        // A workload whose deadline has passed leaves a moment later, so that the first plans see the stored state.
         workloads.forEach(workload -> shell.know(workload, nowMillis + 1));
     }
 
@@ -86,7 +87,10 @@ public final class Forecaster {
                     : stated;
         }
 
-        /** Whoever was told to stop by somebody else than the scheduler does not come again; who is moved goes on where its place is kept. */
+        /**
+         * A workload that did not stop because of the scheduler does not return. A workload that moves starts again on
+         * its nominated place.
+         */
         @Override
         public boolean waitsAgain(Workload workload, EvictionCause evictionCause) {
             return evictionCause != EvictionCause.ASKED
@@ -122,7 +126,9 @@ public final class Forecaster {
         return plans >= bounds.plans() || bounds.enough().getAsBoolean();
     }
 
-    /** Plans until nothing changes; returns when something may change by itself. */
+    /**
+     * Plans until a plan has no decisions, and returns the next moment at which something changes without new input.
+     */
     private OptionalLong planUntilSteady(long nowMillis, Bounds bounds) {
         OptionalLong planned = OptionalLong.empty();
         for (int i = 0; i < MOST_PLANS_PER_INSTANT && (i == 0 || !isEnough(bounds)); i++) {

@@ -12,13 +12,13 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * A cluster, the quotas on it, work over time, and what must be true at which moment. Times are milliseconds from the
- * beginning.
+ * Scenario of a simulation: a cluster, its quotas, work over time, and the expected state at certain moments. Times are
+ * milliseconds from the beginning.
  *
- * @param cycles how many plans are made per instant; absent = until one changes nothing
- * @param setup pools, nodes, quotas, profiles
- * @param timeline in order of time
- * @param expectations in order of time
+ * @param cycles the number of plans per moment; empty = until a plan has no decisions
+ * @param setup the pools, nodes, quotas and profiles
+ * @param timeline the events in order of time
+ * @param expectations the expectations in order of time
  */
 public record Scenario(
         String name,
@@ -36,21 +36,21 @@ public record Scenario(
         expectations = List.copyOf(expectations);
     }
 
-    /** A workload with how long it runs each time it is started; absent = until the timeline ends it. */
+    /** A workload with the duration of each of its runs; empty = until the timeline ends it. */
     public record Job(Workload workload, OptionalLong durationMillis) {}
 
-    /** What happens at a moment, in this order. */
+    /** The acts at a moment, in their order. */
     public record Event(long atMillis, List<Act> acts) {
         public Event {
             acts = List.copyOf(acts);
         }
     }
 
-    /** One thing that happens. */
+    /** Act of the timeline. */
     public sealed interface Act {
         record Submit(Job job) implements Act {}
 
-        /** Finished, failed or cancelled: over in any case. */
+        /** The workload finishes, fails or is cancelled; the simulation does not distinguish these. */
         record End(WorkloadId workload) implements Act {}
 
         record NodeDown(NodeId node) implements Act {}
@@ -59,7 +59,9 @@ public record Scenario(
 
         record SetQuota(Quota quota) implements Act {}
 
-        /** These go first among what waits in their queue, in this order within their priority; the others have no place any more. */
+        /**
+         * These workloads go first in their queue, in this order within their priority; the others lose their place.
+         */
         record OrderQueue(QueueId queue, List<WorkloadId> first) implements Act {
             public OrderQueue {
                 first = List.copyOf(first);

@@ -14,14 +14,14 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The state that a shell would keep in its tables: what there is, and what became of each workload. */
+/** State of a simulated cell, which a shell would keep in its tables: pools, nodes and the state of each workload. */
 final class SimulatedCluster {
     final SortedMap<PoolId, Pool> pools = new TreeMap<>();
     final SortedMap<NodeId, Node> nodes = new TreeMap<>();
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     final SortedSet<WorkloadId> preempted = new TreeSet<>();
 
-    /** What a workload holds; nothing if it waits, is over or is unknown. */
+    /** The allocation of a workload; empty if it waits, has ended or is unknown. */
     Optional<Allocation> allocation(WorkloadId id) {
         Workload workload = workloads.get(id);
         return workload != null && workload.state() instanceof WorkloadPhase.Holding holding

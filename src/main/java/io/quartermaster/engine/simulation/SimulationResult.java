@@ -11,13 +11,13 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What came of a scenario.
+ * Result of a simulated scenario.
  *
  * @param failures a sentence for each expectation that did not hold, in order of time
- * @param usage by tenant, the GPUs held in thousandths, each time that they changed
- * @param waiting how many wait, in thousandths of a workload, each time that it changed
- * @param capacity GPUs of all pools in thousandths, of nodes that are up, each time that they changed
- * @param endMillis the last moment that was played
+ * @param usage by tenant, the GPUs in use in thousandths, at each change
+ * @param waiting the number of waiting workloads in thousandths, at each change
+ * @param capacity the GPUs of all pools in thousandths, without those of lost nodes, at each change
+ * @param endMillis the last simulated moment
  */
 public record SimulationResult(
         String scenario,
@@ -48,7 +48,7 @@ public record SimulationResult(
     /**
      * A decision with its time.
      *
-     * @param receipt where receipts were asked for
+     * @param receipt its receipt; empty if the simulation derived no receipts
      */
     public record Taken(long atMillis, Decision decision, Optional<DecisionReceipt> receipt) {}
 

@@ -1,11 +1,12 @@
 /**
- * Scenarios and the simulator: a cluster, work over virtual time, and what must be true at which moment.
+ * Scenarios, the simulator and the forecaster: a cluster, work over virtual time, and the expected state.
  *
- * <p>Owns: the model of a scenario, playing it against an engine as a shell would, checking its expectations.
+ * <p>Owns: the model of a scenario, its simulation with an engine as a shell would run it, the check of its
+ * expectations, forecasts.
  *
  * <p>Does not own: the files that scenarios are written in, scheduling.
  *
- * <p>Invariants: nothing sleeps, nothing is random; two runs give the same result.
+ * <p>Invariants: no code sleeps or is random; two runs give the same result.
  */
 @NullMarked
 package io.quartermaster.engine.simulation;

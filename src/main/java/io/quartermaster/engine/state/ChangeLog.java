@@ -5,11 +5,11 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * What changed in the books, in order, so that whoever keeps something worked out of them looks again at that alone.
- * Who comes too late to be told everything is told so, and begins anew.
+ * The log of state changes, in order, from which caches learn what they must recompute. A reader whose position is no
+ * longer covered must rebuild its cache.
  */
 public final class ChangeLog {
-    /** So many touches are not worth going through one by one. */
+    /** The greatest length of the log; going through more changes one by one costs more than rebuilding. */
     private static final int MOST = 1 << 14;
 
     private final List<StateChange> log = new ArrayList<>();
@@ -17,13 +17,16 @@ public final class ChangeLog {
     private long begin;
     private boolean taken;
 
-    /** From now on all that was kept is forgotten with each touch. What is worked out anew each time must come to the same. */
+    /** Makes every change invalidate the whole log from now on. Recomputing everything must give the same results. */
     public void disableIncremental() {
         most = 0;
         invalidate();
     }
 
-    /** The lines that touches since a place may concern: those of touched groups, or of their tenants, and single ones. */
+    /**
+     * The scheduling classes that the changes since a position may concern: those of changed groups, those of their
+     * tenants, and single ones.
+     */
     public Affected affectedSince(long place) {
         List<List<SchedulingClass>> together = new ArrayList<>(2);
         List<SchedulingClass> single = new ArrayList<>();
@@ -50,7 +53,7 @@ public final class ChangeLog {
         }
     }
 
-    /** By identity: the lists of two groups may hold the same. */
+    /** Compares by identity, since the lists of two groups may have equal elements. */
     private static boolean isIn(List<List<SchedulingClass>> together, List<SchedulingClass> schedulingClasses) {
         for (List<SchedulingClass> known : together) {
             if (known == schedulingClasses) {
@@ -60,7 +63,7 @@ public final class ChangeLog {
         return false;
     }
 
-    /** Lines to be looked at again, each at least once; those by themselves may be empty by now. */
+    /** Scheduling classes to recompute, each at least once. The single ones may be empty by now. */
     public record Affected(List<List<SchedulingClass>> together, List<SchedulingClass> single) {
 
         public void forEach(Consumer<SchedulingClass> action) {
@@ -69,7 +72,7 @@ public final class ChangeLog {
         }
     }
 
-    /** One thing that changed: what a group uses, a line's members, or a fair share. */
+    /** A change of a group's use, of a class's members, or of a fair share. */
     public sealed interface StateChange
             permits GroupState,
                     GroupState.TenantBoundsChanged,
@@ -78,10 +81,13 @@ public final class ChangeLog {
                     AttemptMade,
                     FairShareChanged {}
 
-    /** What a line tries next is not what it was for what it has tried in this plan; of the line itself nothing changed. */
+    /** The class has another next attempt because of its attempts in this plan; the class itself is unchanged. */
     public record AttemptMade(SchedulingClass line) implements StateChange {}
 
-    /** What there is of a pool, or of all together, may be in the way of some who were not kept by it, or the other way round. */
+    /**
+     * The capacity of a pool, or of all pools together, may now prevent requests that it did not prevent before, or the
+     * other way round.
+     */
     public enum CapacityChange implements StateChange {
         CROSSED
     }
@@ -99,19 +105,19 @@ public final class ChangeLog {
         }
     }
 
-    /** All that was kept holds no longer. */
+    /** Declares everything that was cached from the log outdated. */
     public void invalidate() {
         begin += log.size() + 1L;
         log.clear();
     }
 
-    /** Where the next touch will be; who asks has taken note of all before. */
+    /** The position of the next change. The caller has processed all changes before it. */
     public long cursor() {
         taken = true;
         return begin + log.size();
     }
 
-    /** Whether all touches from a place on are still known. */
+    /** Whether the log still has all changes from a position on. */
     public boolean covers(long place) {
         return place >= begin;
     }

@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The members of a line, the first to go first: an array in order with room at both ends, so that taking the first and
- * adding the last or a new first cost nothing; whoever else comes or goes moves the shorter side.
+ * The members of a scheduling class in their order. They are in an array with room at both ends. Taking the first and
+ * adding the last or a new first is therefore cheap; any other change moves the shorter side.
  */
 public final class ClassMembers extends AbstractList<Workload> {
     private static final int LEAST = 4;
@@ -31,7 +31,7 @@ public final class ClassMembers extends AbstractList<Workload> {
         return element;
     }
 
-    /** Those who are in it now, as a list of its own. */
+    /** An immutable copy of the current members. */
     List<Workload> copy() {
         return List.of(Arrays.copyOfRange(elements, first, end));
     }
@@ -54,7 +54,10 @@ public final class ClassMembers extends AbstractList<Workload> {
         return true;
     }
 
-    /** Moves all to the front where much is free there, so that the next move is as far away as that much; else grows. */
+    /**
+     * Moves all members to the front if much room is free there, so that the next move is that much later. Otherwise it
+     * enlarges the array.
+     */
     private void makeRoomAtTheEnd() {
         int size = size();
         @Nullable Workload[] roomy = first > elements.length / 4 ? elements : new Workload[elements.length * 3 / 2];
@@ -67,7 +70,7 @@ public final class ClassMembers extends AbstractList<Workload> {
         end = size;
     }
 
-    /** How many go before a workload, which need not be in it. */
+    /** The number of members that precede a workload, which need not be a member. */
     public int before(Workload workload) {
         int at = search(workload);
         return at < 0 ? -at - 1 : at;
@@ -101,7 +104,7 @@ public final class ClassMembers extends AbstractList<Workload> {
         return true;
     }
 
-    /** Where it is, or as {@link Arrays#binarySearch} where it would be. */
+    /** The index of a workload, or, as in {@link Arrays#binarySearch}, where it would be. */
     private int search(Workload workload) {
         int low = 0;
         int high = size() - 1;

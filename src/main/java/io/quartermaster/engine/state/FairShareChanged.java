@@ -2,5 +2,5 @@ package io.quartermaster.engine.state;
 
 import io.quartermaster.engine.quota.QuotaNode;
 
-/** The fair share of a node is not what it was. */
+/** The change of a node's fair share. */
 public record FairShareChanged(QuotaNode node) implements ChangeLog.StateChange {}

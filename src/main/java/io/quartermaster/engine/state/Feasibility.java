@@ -9,7 +9,10 @@ import io.quartermaster.engine.quota.QuotaTree;
 import java.util.Optional;
 import java.util.OptionalLong;
 
-/** What waiting work can hope for as things are, whoever else is there: whether it can ever run, and when hours would let it. */
+/**
+ * Decides what is possible for waiting work regardless of other work: whether it can ever run, and when the opening
+ * hours of a pool would allow it.
+ */
 public final class Feasibility {
     private static final long GPU_MILLI = 1000;
 
@@ -17,14 +20,14 @@ public final class Feasibility {
     private final PoolRequestFactory poolRequestFactory;
     private final boolean allIsLent;
 
-    /** @param allIsLent whether nobody keeps anything idle for himself */
+    /** @param allIsLent whether every quota lends all that it reserves */
     Feasibility(DeclaredState declaredState, PoolRequestFactory poolRequestFactory, boolean allIsLent) {
         this.declaredState = declaredState;
         this.poolRequestFactory = poolRequestFactory;
         this.allIsLent = allIsLent;
     }
 
-    /** Whether what a line asks is anywhere within what there is, and within what its path may have at all. */
+    /** Whether the request of a class fits the known capacity and the bounds of its path in some pool. */
     boolean canEverRun(SchedulingClass schedulingClass) {
         for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
             QuotaRequest least =
@@ -39,13 +42,13 @@ public final class Feasibility {
         return false;
     }
 
-    /** Whether the bounds of its path, and what others never lend, leave room for it at all. */
+    /** Whether the bounds of its path, and capacity that others never lend, leave room for a request at all. */
     boolean isEverAdmissible(QuotaRequest quotaRequest) {
         return !QuotaAdmission.isBeyondAllBounds(quotaRequest)
                 && (allIsLent || !QuotaAdmission.isBeyondWhatIsLent(quotaRequest, this::knownGpuMilli));
     }
 
-    /** What there is for a tree with every known node up. */
+    /** The capacity of a tree with every known node up. */
     private long knownGpuMilli(QuotaTree tree) {
         long known = 0;
         for (Pool pool : declaredState.pools().values()) {
@@ -67,7 +70,10 @@ public final class Feasibility {
         };
     }
 
-    /** What cannot be preempted, and does not say how long it runs, starts nowhere where work must have ended by a moment to come. */
+    /**
+     * Whether its run time excludes a class from a pool. Non-preemptible work that states no {@code max-runtime} starts
+     * neither in a pool that preempts at closing nor under a budget.
+     */
     private static boolean lastsTooLong(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         return isNeverOpenLongEnough(schedulingClass, poolRequest)
                 || !poolRequest.meters().isEmpty() && staysOn(schedulingClass);
@@ -79,8 +85,9 @@ public final class Feasibility {
     }
 
     /**
-     * Whether work must have ended when the pool closes, and cannot: it may run longer than the pool is ever open at a time, or it cannot be preempted and does
-     * not say how long it runs. Workers that a running workload gains are not asked.
+     * Whether work must end before the pool closes, and cannot. Either its {@code max-runtime} exceeds the longest
+     * opening, or it is non-preemptible and states no {@code max-runtime}. The surplus workers of a running workload
+     * are exempt.
      */
     public static boolean isNeverOpenLongEnough(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         Optional<Hours> hours =
@@ -94,8 +101,8 @@ public final class Feasibility {
     }
 
     /**
-     * The first moment from another on at which a pool's hours let something start that does not run yet; empty where none of the openings to come is long
-     * enough.
+     * The first moment from a given one at which the pool's opening hours allow new work to start. Empty if no opening
+     * to come is long enough.
      */
     public static OptionalLong opensAt(
             Hours hours, long fromMillis, boolean preemptible, OptionalLong maxRuntimeMillis) {

@@ -4,19 +4,24 @@ import io.quartermaster.engine.quota.QuotaNode;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Work of one path: the same for all that is submitted under it. What is used of it changed, when it is touched. */
+/**
+ * The state of one path, shared by all work that is submitted under it. In the {@link ChangeLog} it stands for a change
+ * of the group's use.
+ */
 public final class GroupState implements ChangeLog.StateChange {
     private final List<SchedulingClass> tenant;
     private final List<QuotaNode> leaves;
     private final List<SchedulingClass> schedulingClasses = new ArrayList<>(2);
     private final TenantBoundsChanged tenantBoundsChanged = new TenantBoundsChanged(this);
 
-    /** With what is used of the group also what the bounds above it leave for the tenant's other groups changed. */
+    /**
+     * A change of the group's use that also changes how much the bounds above it leave for other groups of the tenant.
+     */
     public record TenantBoundsChanged(GroupState group) implements ChangeLog.StateChange {}
 
     /**
-     * @param tenant the lines of all groups of its tenant
-     * @param leaves where it counts, in every tree
+     * @param tenant the scheduling classes of all groups of its tenant
+     * @param leaves the leaves at which it counts, in every tree
      */
     GroupState(List<SchedulingClass> tenant, List<QuotaNode> leaves) {
         this.tenant = tenant;
@@ -27,7 +32,7 @@ public final class GroupState implements ChangeLog.StateChange {
         return tenant;
     }
 
-    /** Its own lines. */
+    /** The scheduling classes of the group. */
     public List<SchedulingClass> lines() {
         return schedulingClasses;
     }
@@ -46,7 +51,7 @@ public final class GroupState implements ChangeLog.StateChange {
         schedulingClasses.remove(schedulingClass);
     }
 
-    /** What to touch after what is used of it has changed. */
+    /** The change to log after the group's use has changed. */
     ChangeLog.StateChange recordChange(boolean othersAreBounded) {
         boolean passed = othersAreBounded;
         for (QuotaNode leaf : leaves) {
@@ -55,7 +60,9 @@ public final class GroupState implements ChangeLog.StateChange {
         return passed ? tenantBoundsChanged : this;
     }
 
-    /** Whether, since it was asked last, so much was taken or let go of anything it counts in that it matters to others how much there is. */
+    /**
+     * Whether use has crossed the capacity of a tree of this group since the last call, so that other work is affected.
+     */
     boolean takeCapacityCrossed() {
         boolean passed = false;
         for (QuotaNode leaf : leaves) {

@@ -14,7 +14,10 @@ import java.util.Optional;
 import java.util.function.LongPredicate;
 import org.jspecify.annotations.Nullable;
 
-/** What everybody in a line asks of one pool: of its quotas and, as long as it is known alike for all, of its devices. */
+/**
+ * The request that every member of a scheduling class makes in one pool: to its quotas and, where it is the same for
+ * all members, to its devices.
+ */
 public final class PoolRequest {
     private final PoolCapacity poolCapacity;
     private final QuotaRequest quotaRequest;
@@ -27,11 +30,11 @@ public final class PoolRequest {
     private @Nullable Boolean onlyForClosedNodes;
 
     /**
-     * @param kind absent where the places asked for depend on who asks
-     * @param ofGroup who runs in the pool of the same group
-     * @param openIn whether it could start there after so many milliseconds; asked anew, since work may join before the time of a plan is
-     *     known
-     * @param meters the budgets that it would count against
+     * @param requestSignature absent if the devices depend on the member
+     * @param ofGroup the running work of the same group in the pool
+     * @param openIn whether it could start in the pool after so many milliseconds; evaluated on each call, since work
+     * may join before the time of a plan is known
+     * @param budgetMeters the budgets that it would count against
      */
     PoolRequest(
             PoolCapacity poolCapacity,
@@ -49,7 +52,7 @@ public final class PoolRequest {
         this.ofGroup = ofGroup;
     }
 
-    /** The same for another amount, of which nothing is known yet. */
+    /** This request with another quota request, without any cached knowledge. */
     public PoolRequest with(QuotaRequest other) {
         return new PoolRequest(poolCapacity, other, Optional.empty(), ofGroup, isOpenAfter, budgetMeters);
     }
@@ -58,12 +61,12 @@ public final class PoolRequest {
         return poolCapacity;
     }
 
-    /** Whether the pool is open to it. */
+    /** Whether the pool is open for it. */
     public boolean isOpen() {
         return isOpenAfter.test(0);
     }
 
-    /** The first budget of which too little is left for it. */
+    /** The first budget that has too little left for it. */
     public Optional<BudgetMeter> exhaustedBudget() {
         for (BudgetMeter budgetMeter : budgetMeters) {
             if (!budgetMeter.allows(
@@ -74,12 +77,12 @@ public final class PoolRequest {
         return Optional.empty();
     }
 
-    /** Whether neither the pool's hours nor a budget is in the way. */
+    /** Whether both the pool's opening hours and the budgets permit it. */
     public boolean isOpenAndFunded() {
         return isOpen() && (budgetMeters.isEmpty() || exhaustedBudget().isEmpty());
     }
 
-    /** Whether neither is in the way after so many milliseconds, as far as that is known now. */
+    /** Whether both permit it after so many milliseconds, as far as is known now. */
     public boolean mayStartIn(long millis) {
         if (!isOpenAfter.test(millis)) {
             return false;
@@ -110,7 +113,7 @@ public final class PoolRequest {
         return signature;
     }
 
-    /** The kind's number; negative where it has none. */
+    /** The number of the signature; negative if there is none. */
     public int signatureNumber() {
         return signatureNumber;
     }
@@ -119,7 +122,7 @@ public final class PoolRequest {
         return ofGroup;
     }
 
-    /** As one who needs room made. */
+    /** The head of the class as a preemptor in this pool. */
     public Preemptor preemptor(
             Workload head, PlacementRequest placementRequest, Preemptor.AllowedActions allowedActions) {
         return new Preemptor(

@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.function.Predicate;
 
-/** What a line's head asks of a pool: of its devices, and of its quotas. */
+/** Creates the requests of a scheduling class's head to a pool: for its devices and for its quotas. */
 public final class PoolRequestFactory {
     private final DeclaredState declaredState;
     private final SchedulingState schedulingState;
@@ -32,12 +32,12 @@ public final class PoolRequestFactory {
         this.schedulingState = schedulingState;
     }
 
-    /** The pool's room, if the pool is known. */
+    /** The capacity of a pool, if the pool is known. */
     public Optional<PoolCapacity> space(PoolId pool) {
         return schedulingState.cluster().space(pool);
     }
 
-    /** What a line asks of each of its pools that is known, in its order. */
+    /** The request of a class to each of its known pools, in the order of the pools. */
     public List<PoolRequest> forClass(SchedulingClass schedulingClass) {
         return schedulingClass.requests(() -> {
             List<PoolRequest> wishes = new ArrayList<>();
@@ -83,7 +83,10 @@ public final class PoolRequestFactory {
                 key.maxRuntimeMillis());
     }
 
-    /** What a line's head asks for: all or, where none of its pools could ever give it or let it have that, the most that one could, if it takes so few. */
+    /**
+     * The shape that the head requests: the full shape, or a reduced one. It is reduced if no pool could ever grant the
+     * full amount and the workload accepts less; then it is the largest amount that some pool could grant.
+     */
     public Shape effectiveShape(SchedulingClass schedulingClass) {
         return schedulingClass.effectiveShape(() -> mostPossible(schedulingClass));
     }
@@ -108,7 +111,9 @@ public final class PoolRequestFactory {
         return shape.with(GpuRequest.whole(possible));
     }
 
-    /** Whether one of a line's pools could give its head such a shape, with every known node up and empty, and let it have that. */
+    /**
+     * Whether some pool of a class could grant its head a shape, by its quotas and with every known node up and empty.
+     */
     private boolean isPossible(SchedulingClass schedulingClass, Shape shape) {
         PlacementRequest placementRequest = new PlacementRequest(
                 shape, schedulingClass.numbersWanted(), schedulingClass.key().path(), nodes(schedulingClass));
@@ -120,9 +125,9 @@ public final class PoolRequestFactory {
     }
 
     /**
-     * The move of running work to the first of the pools before its own in which it could start at once.
+     * The move of a running workload to the first preferred pool in which it could start now.
      *
-     * @param inMillis until when it may take to leave
+     * @param inMillis the time that the workload may need to leave
      */
     public Optional<EvictionPlan.Eviction> moveBack(Workload workload, EvictionPlanner evictionPlanner, long inMillis) {
         if (!(workload.state() instanceof WorkloadPhase.Holding holding)) {
@@ -164,7 +169,7 @@ public final class PoolRequestFactory {
                                 workload.maxRuntimeMillis()));
     }
 
-    /** Who runs already may grow as long as the pool is open. */
+    /** A running workload may grow as long as the pool is open. */
     private boolean isOpen(SchedulingClass schedulingClass, Pool pool, long inMillis) {
         return schedulingClass.isGrowth()
                 ? pool.takesWork()
@@ -183,12 +188,15 @@ public final class PoolRequestFactory {
                 nodes(schedulingClass)));
     }
 
-    /** Whether the pool could take it with every known node up and empty. */
+    /** Whether the pool could take the request with every known node up and empty. */
     public boolean couldEver(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         return poolRequest.couldEver(request(schedulingClass));
     }
 
-    /** Whether nodes that could take it, or fewer GPUs that it would start with, are known, and all of them are closed to new work of its tenant. */
+    /**
+     * Whether some known nodes could take the request, but all of them are closed to new work of its tenant. If the
+     * work accepts a reduced start, its least request decides.
+     */
     public boolean isOnlyForClosedNodes(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         if (!poolRequest.space().hasClosedNodes()) {
             return false;
@@ -198,7 +206,10 @@ public final class PoolRequestFactory {
                 : poolRequest.isOnlyForClosedNodes(request(schedulingClass));
     }
 
-    /** Whether the pool could take it, or fewer GPUs that it would start with, with every known node up and empty. */
+    /**
+     * Whether the pool could take the request, or the reduced one that it would start with, with every known node up
+     * and empty.
+     */
     public boolean couldEverStart(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         return couldEver(schedulingClass, poolRequest)
                 || schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole
@@ -206,21 +217,21 @@ public final class PoolRequestFactory {
                         && poolRequest.space().couldEver(withGpus(schedulingClass, whole.fewest()));
     }
 
-    /** The least with which a line's head starts in a pool. */
+    /** The least request with which the head of a class starts in a pool. */
     public PoolRequest minimum(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         return schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
                 ? withGpus(schedulingClass, poolRequest, whole.fewest())
                 : poolRequest;
     }
 
-    /** What a line's head asks of a pool when it asks for fewer GPUs of each worker. */
+    /** The request of the head to a pool with fewer GPUs for each worker. */
     public PoolRequest withGpus(SchedulingClass schedulingClass, PoolRequest poolRequest, int gpus) {
         return poolRequest.with(poolRequest
                 .ask()
                 .with(poolRequest.space().gpuMilliOf(GpuRequest.whole(gpus)) * schedulingClass.workersOfHead()));
     }
 
-    /** The same of devices. */
+    /** The placement request of the head with fewer GPUs for each worker. */
     public PlacementRequest withGpus(SchedulingClass schedulingClass, int gpus) {
         return request(schedulingClass).with(schedulingClass.key().shape().with(GpuRequest.whole(gpus)));
     }
@@ -230,7 +241,7 @@ public final class PoolRequestFactory {
         return only.isPresent() ? node -> node.id().equals(only.get()) : colocationFilter(schedulingClass);
     }
 
-    /** Surplus workers stay in the domain that the workload requires to be in, and in that of their slice. */
+    /** Surplus workers stay in the domain that the workload requires, and in the domain of their slice. */
     private Predicate<Node> colocationFilter(SchedulingClass schedulingClass) {
         if (!(schedulingClass.head().state() instanceof WorkloadPhase.Holding holding)) {
             return node -> true;

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** What waiting work was told last, as far as it is not what everybody in its line was told. */
+/** The reasons that waiting work reported last, where they differ from those of its scheduling class. */
 public final class ReportedReasons {
     private final Map<WorkloadId, List<Reason>> reasons = new HashMap<>();
     private final List<ReasonChange> together = new ArrayList<>();
@@ -35,12 +35,12 @@ public final class ReportedReasons {
         }
     }
 
-    /** Takes over all that another knows. */
+    /** Copies all reasons of another object. */
     public void replaceAll(ReportedReasons other) {
         reasons.putAll(other.each());
     }
 
-    /** Takes over what everybody in a line was told; one by one only when somebody asks. */
+    /** Adopts the reasons that the members of a class reported. They are stored by workload only on the first query. */
     public void replaceAll(SchedulingClass schedulingClass) {
         List<Workload> spokenFor = schedulingClass.hasNomination();
         if (!spokenFor.isEmpty()) {
@@ -56,7 +56,7 @@ public final class ReportedReasons {
         return reasons;
     }
 
-    /** Whether reasons are of other kinds than what it was told. */
+    /** Whether the new reasons have other kinds than the reported ones. */
     public boolean isChanged(WorkloadId workload, List<Reason> newer) {
         List<Reason> before = get(workload);
         return before == null || !WaitReasons.kinds(before).equals(WaitReasons.kinds(newer));

@@ -26,12 +26,12 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Waiting work of one group and shape: all in it stand and fall together in a plan, and the first goes first. A line
- * for the surplus workers of an elastic workload that runs has that workload alone.
+ * Waiting workloads of one group and shape. One verdict per plan covers all of them, and the first is the head. A class
+ * for the surplus workers of a running elastic workload has that workload as its only member.
  */
 public final class SchedulingClass implements ChangeLog.StateChange {
 
-    /** What all in a line have in common. */
+    /** The properties that all members of a class share. */
     public record Key(
             QuotaPath path,
             Optional<String> user,
@@ -47,9 +47,9 @@ public final class SchedulingClass implements ChangeLog.StateChange {
             Optional<WorkloadId> growingWorkload) {
 
         /**
-         * @param user present where it matters who asks
-         * @param strict its queue, where that starts its work in strict order
-         * @param maxRuntimeMillis present where it matters how long it runs
+         * @param user present if the user matters
+         * @param strict its queue, if that is a {@code strict-fifo} queue
+         * @param maxRuntimeMillis present if the run time matters
          */
         static Key waiting(
                 Workload workload, Optional<String> user, Optional<QueueId> strict, OptionalLong maxRuntimeMillis) {
@@ -68,7 +68,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
                     Optional.empty());
         }
 
-        /** Of what tells most lines apart. */
+        /** Uses the properties in which most classes differ. */
         @Override
         public int hashCode() {
             return ((path.hashCode() * 31 + shape.hashCode()) * 31 + priority) * 31 + growingWorkload.hashCode();
@@ -91,7 +91,9 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         }
     }
 
-    /** Victims at the head, then first submitted: between groups, where no admin's order counts. */
+    /**
+     * Victims at the head, then first submitted. This order holds between groups, where an admin's rank does not count.
+     */
     public static final Comparator<Workload> FIRST_SUBMITTED = (a, b) -> {
         int byHead = Boolean.compare(isAtHead(b), isAtHead(a));
         int byTime = byHead != 0 ? byHead : Long.compare(a.submittedMillis(), b.submittedMillis());
@@ -99,7 +101,10 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return bySequence != 0 ? bySequence : a.id().compareTo(b.id());
     };
 
-    /** Within a group and a priority: victims at the head, then those whom an admin gave a place, then first submitted. */
+    /**
+     * The order within a group and a priority: victims at the head, then work that an admin ranked, then first
+     * submitted.
+     */
     public static final Comparator<Workload> IN_GROUP = (a, b) -> {
         long placeOfA = place(a);
         long placeOfB = place(b);
@@ -108,7 +113,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
                 : Long.compare(placeOfA, placeOfB);
     };
 
-    /** In the order in which they come where neither quotas nor queues tell them apart: higher priority first, then first submitted. */
+    /** Orders workloads where neither quotas nor queues do: higher priority first, then first submitted. */
     public static List<Workload> inTurn(Collection<Workload> workloads) {
         List<Workload> inOrder = new ArrayList<>(workloads);
         inOrder.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
@@ -139,7 +144,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
     private @Nullable PlacementRequest placementRequest;
     private List<Reason> reasons = List.of();
 
-    /** @param number no other line of the same books has it */
+    /** @param number the number of the class, unique within its scheduling state */
     SchedulingClass(Key key, GroupState groupState, long number) {
         this.number = number;
         this.key = key;
@@ -158,7 +163,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return number;
     }
 
-    /** What to touch when what it tries next has changed, and nothing else of it. */
+    /** The change to log when only the next attempt of the class has changed. */
     public ChangeLog.AttemptMade attemptMarker() {
         return attemptMarker;
     }
@@ -167,17 +172,17 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return key.growingWorkload().isPresent();
     }
 
-    /** Whether all in it ask the same of one pool, and nothing else will do: what is known of one is known of all, at any time. */
+    /** Whether all members make one equal request to one pool. Then the verdict on one member always holds for all. */
     public boolean isRegular() {
         return key.pools().size() == 1 && takesAnyNode() && !acceptsFewerGpus();
     }
 
-    /** Whether those in it start with fewer GPUs where they cannot have all. */
+    /** Whether its members accept a reduced start. */
     public boolean acceptsFewerGpus() {
         return key.shape().takesFewer();
     }
 
-    /** Whether it may be on every node that its shape allows. */
+    /** Whether its members may be on every node that their shape allows. */
     boolean takesAnyNode() {
         return key.pinnedNode().isEmpty()
                 && (!isGrowth()
@@ -186,7 +191,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
                                 && key.shape().slice().isEmpty());
     }
 
-    /** Everybody in it, in order. */
+    /** All members, in order. */
     public ClassMembers members() {
         return classMembers;
     }
@@ -199,17 +204,17 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return classMembers.isEmpty();
     }
 
-    /** Its members wait for their turn in a queue of strict order. */
+    /** Adds the class to a strict queue, in which its members wait for their turn. */
     void enterStrictQueue(StrictQueue strict) {
         queue = strict;
     }
 
-    /** The queue in which its members wait for their turn; empty where its head may start whoever else waits. */
+    /** The strict queue of its members; empty if the head may start regardless of other waiting work. */
     public Optional<StrictQueue> queue() {
         return Optional.ofNullable(queue);
     }
 
-    /** Whether its head may start as far as the order of its queue goes. */
+    /** Whether the order of its queue permits the head to start. */
     public boolean isTurn() {
         StrictQueue strict = queue;
         return strict == null || strict.isFirst(head());
@@ -231,7 +236,10 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         }
     }
 
-    /** What everybody in it asks for: its shape or, where fewer GPUs are the most that it could ever have, that; asked once. */
+    /**
+     * The shape that all members request: the full shape, or the largest reduced one if the full one could never be
+     * granted. It is computed once.
+     */
     Shape effectiveShape(Supplier<Shape> ask) {
         Shape known = acceptsFewerGpus() ? effectiveShape : key.shape();
         if (known == null) {
@@ -241,7 +249,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return known;
     }
 
-    /** What it asks of each of its pools that is known, in its order; asked once. */
+    /** The requests to each of its known pools, in the order of the pools; computed once. */
     List<PoolRequest> requests(Supplier<List<PoolRequest>> ask) {
         List<PoolRequest> known = requests;
         if (known == null) {
@@ -251,7 +259,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return known;
     }
 
-    /** What its head asks of devices; where that is the same for everybody in it, asked once. */
+    /** The head's placement request; computed once if it is the same for all members. */
     PlacementRequest request(Supplier<PlacementRequest> ask) {
         if (isGrowth()) {
             return ask.get();
@@ -264,7 +272,10 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return known;
     }
 
-    /** The numbers of the workers that the head asks for now: its first ones, or the first that it misses, with those of its slice. */
+    /**
+     * The numbers of the workers that the head requests now: its minimum, or the first missing worker with the rest of
+     * its slice.
+     */
     List<Integer> numbersWanted() {
         return head().state() instanceof WorkloadPhase.Holding holding
                 ? numbersMissing(holding.allocation())
@@ -281,7 +292,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return numbers;
     }
 
-    /** Sets below their minimum go before others. */
+    /** Sets below their minimum go first. */
     private List<Integer> numbersMissing(Allocation held) {
         SortedSet<Integer> missing = missing(held);
         int first = missing.first();
@@ -298,7 +309,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return List.copyOf(missing.subSet(first, end));
     }
 
-    /** How many workers all in the line would have beyond those that run. */
+    /** The number of workers that all members want beyond those that run. */
     public long workersWanted() {
         return head().state() instanceof WorkloadPhase.Holding holding
                 ? missing(holding.allocation()).size()
@@ -306,8 +317,8 @@ public final class SchedulingClass implements ChangeLog.StateChange {
     }
 
     /**
-     * What so many of the workers wanted count as in a pool while they wait. Where they are of several sets, that is known of whole workloads; of surplus workers it is what
-     * those count as which are next.
+     * The amount that a number of wanted workers counts as in a pool while they wait. With several worker sets, whole
+     * workloads count as an average, and surplus workers count as the next one that is missing.
      */
     public long gpuMilliOf(PoolCapacity poolCapacity, long workersOfLine) {
         Shape shape = effectiveShape == null ? key.shape() : effectiveShape;
@@ -333,7 +344,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return missing;
     }
 
-    /** How many workers its head asks for. */
+    /** The number of workers that the head requests. */
     public int workersOfHead() {
         if (!isGrowth()) {
             return key.shape().allMinWorkers();
@@ -343,17 +354,17 @@ public final class SchedulingClass implements ChangeLog.StateChange {
                 : numbersWanted().size();
     }
 
-    /** Why its members wait, as they were told last. */
+    /** The reasons that the members reported last. */
     public List<Reason> reasons() {
         return reasons;
     }
 
-    /** Whether a member was not told the line's reasons yet. */
+    /** Whether a member has not yet reported the reasons of the class. */
     public boolean isUnexplained(Workload member) {
         return reasons.isEmpty() || unexplained.contains(member);
     }
 
-    /** All who were told the line's reasons. */
+    /** All members that reported the reasons of the class. */
     List<Workload> hasNomination() {
         if (reasons.isEmpty() || isGrowth()) {
             return List.of();
@@ -365,21 +376,21 @@ public final class SchedulingClass implements ChangeLog.StateChange {
                         .toList();
     }
 
-    /** Whether somebody was not told yet. */
+    /** Whether some member has not yet reported the reasons of the class. */
     public boolean hasUnexplained() {
         return reasons.isEmpty() || !unexplained.isEmpty();
     }
 
-    /** Brings the numbers up to date; the kinds of the reasons are the same. */
+    /** Replaces the reasons by others of the same kinds with new numbers. */
     public void renumber(List<Reason> sameReasons) {
         reasons = sameReasons;
     }
 
     /**
-     * Sets why they wait.
+     * Sets the reasons of the class.
      *
-     * @param told what those were told who are not spoken for by the line yet; they are from now on
-     * @return those to whom this is news, in order
+     * @param reportedReasons the reasons of members that did not yet report those of the class; from now on they do
+     * @return the members whose reasons change, in order
      */
     public List<Workload> explain(List<Reason> newReasons, ReportedReasons reportedReasons) {
         Workload apart = firstInQueue();
@@ -409,7 +420,10 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         return toTell;
     }
 
-    /** Whose turn it is in its queue is told its own reasons from now on; so far it was told those of the others. */
+    /**
+     * Separates the first workload of a strict queue, which reports its own reasons from now on. Until now it reported
+     * those of the class.
+     */
     public void setFirstApart(ReportedReasons reportedReasons) {
         Workload first = firstInQueue();
         if (first != null && !isUnexplained(first)) {
@@ -418,7 +432,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         }
     }
 
-    /** The head, where its members wait for their turn in a queue of strict order and it is the head's. */
+    /** The head, if it is the first of its strict queue. */
     @Nullable
     public Workload firstInQueue() {
         return queue != null && isTurn() ? head() : null;

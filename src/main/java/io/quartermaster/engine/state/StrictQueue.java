@@ -7,9 +7,9 @@ import java.util.Optional;
 import java.util.TreeSet;
 
 /**
- * What waits in a queue of strict order, in that order: higher priority, then as in a line. Only the first has its turn; of the
- * others it is enough to know that they are not. Also those for whom a place is kept are in it until they start. Work that could
- * never run as things are is not, so it holds nobody up.
+ * The waiting workloads of a {@code strict-fifo} queue, by priority and then as in a scheduling class. Only the first
+ * may start. Nominated workloads stay in the queue until they start. Work that can never run as things are is not in
+ * the queue and blocks nothing.
  */
 public final class StrictQueue {
     private static final Comparator<Workload> IN_ORDER = Comparator.comparingInt(
@@ -26,7 +26,7 @@ public final class StrictQueue {
         waiting.remove(workload);
     }
 
-    /** Whose turn it is; empty when nobody waits. */
+    /** The first workload; empty if the queue is empty. */
     public Optional<Workload> first() {
         return waiting.isEmpty() ? Optional.empty() : Optional.of(waiting.first());
     }

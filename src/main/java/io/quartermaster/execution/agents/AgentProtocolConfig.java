@@ -4,23 +4,29 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
 
-/** How the service treats the agents of its nodes. */
+/** Times of the protocol between the service and the agents of its nodes. */
 @ConfigMapping(prefix = "quartermaster.agents")
 interface AgentProtocolConfig {
 
-    /** How long an agent may run work from the moment it sent a request. Lost contact ends work after this long. */
+    /** How long an agent may run work after it sent a request. Without contact, work ends after this time. */
     @WithDefault("30s")
     Duration lease();
 
-    /** How much longer the service waits than the agent may run: for clocks that do not tick alike, and for what is slow to die. */
+    /**
+     * How much longer the service waits after an agent's lease has expired. The margin covers differences between
+     * clocks and processes that end slowly.
+     */
     @WithDefault("5s")
     Duration margin();
 
-    /** The longest that a call is held open; well below the lease, so that a healthy agent always renews in time. */
+    /**
+     * The longest time for which the service holds an agent's call open. Keep it well below the lease, so that a
+     * healthy agent always renews in time.
+     */
     @WithDefault("5s")
     Duration maxWait();
 
-    /** The poll behind the wake-ups of a held call. */
+    /** How often a held call looks for changes by itself, in case a wake-up was lost. */
     @WithDefault("1s")
     Duration poll();
 }

@@ -19,8 +19,8 @@ import org.eclipse.microprofile.openapi.models.media.Schema;
 import org.eclipse.microprofile.openapi.models.media.Schema.SchemaType;
 
 /**
- * Types in the contract the sealed families of the agents' protocol, which the generator of the contract takes for empty objects: the word
- * that tells the members apart, and the fields of all members, each of which is there in some.
+ * Describes in the contract the sealed types of the agents' protocol, which the generator writes as empty objects. It
+ * adds the discriminator and the fields of all members as optional fields.
  */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD, priority = 2)
 public final class ContractAgentProtocol implements OASFilter {

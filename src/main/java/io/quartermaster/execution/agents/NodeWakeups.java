@@ -12,7 +12,10 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Ends the waiting of held calls when the node's orders may have changed: one subscription a replica, whatever the number of nodes. */
+/**
+ * Wakes held calls when their node's orders may have changed. Each replica has one subscription, whatever the number of
+ * nodes.
+ */
 @ApplicationScoped
 class NodeWakeups {
 
@@ -45,12 +48,14 @@ class NodeWakeups {
         }
     }
 
-    /** Completes when the node is woken, or with false after the time given: then the caller looks for itself. */
+    /**
+     * Completes when the node is woken, or with false after the given time: then the caller checks for changes itself.
+     */
     Uni<Boolean> await(String nodeId, Duration atMost) {
         String channel = Wakeups.node(nodeId);
         return Uni.createFrom()
                 .<Boolean>emitter(emitter -> {
-                    // In one step: what is added to a set that was taken out is never woken.
+                    // Must be one step: a call that is added to a set already removed would never be woken.
                     waiting.compute(channel, (c, emitters) -> {
                         Set<UniEmitter<? super Boolean>> all =
                                 emitters == null ? ConcurrentHashMap.newKeySet() : emitters;

@@ -1,12 +1,14 @@
 /**
  * Clusters of kind {@code agent}: the service's side of the level-triggered protocol.
  *
- * <p>Owns: the tables {@code gpu}, {@code node_contact} and {@code report}; the node's lease as the service counts it.
+ * <p>Owns: the tables {@code gpu}, {@code node_contact} and {@code report}; the node's lease as the service measures
+ * it.
  *
- * <p>Does not own: what should run (the leader binds; this package tells), what becomes of a report (the leader reads it).
+ * <p>Does not own: the choice of what runs (the leader binds attempts, this package delivers them), the effects of a
+ * report (the leader reads it).
  *
- * <p>Invariants: a node is told only of attempts bound to it; a report counts only for attempts bound to the node that reports; an old
- * request of an agent changes nothing; the lease the service counts ends after the one the agent counts.
+ * <p>Invariants: a node receives only attempts bound to it; a report affects only attempts bound to the reporting node;
+ * an outdated request of an agent changes nothing; the lease ends for the service later than for the agent.
  */
 @NullMarked
 package io.quartermaster.execution.agents;

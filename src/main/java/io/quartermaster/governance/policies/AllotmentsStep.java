@@ -9,7 +9,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
 
-/** The allotments of the tenant's plan. One that the tenant has already stays as it is. */
+/** Creates the allotments of the tenant's plan. An allotment that the tenant already has stays unchanged. */
 @ApplicationScoped
 public class AllotmentsStep implements ProvisioningStep {
 

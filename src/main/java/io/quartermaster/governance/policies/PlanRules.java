@@ -31,9 +31,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The rules a tenant of a plan begins with: the blueprints' section {@code rules}. Allotments come first, since profiles run in pools and
- * policies share them out. Profiles and policies are written as the API takes them, and are held to the same checks: already when the
- * service starts, as if every pool they name were there.
+ * The initial rules of a tenant of a plan: the blueprints' section {@code rules}. Allotments come first, because
+ * profiles run in pools and policies divide them. Profiles and policies have the form of the API and pass the same
+ * checks. The service checks them already at its start, and assumes then that every pool they name exists.
  */
 @Singleton
 class PlanRules implements BlueprintSection {
@@ -42,13 +42,13 @@ class PlanRules implements BlueprintSection {
     private static final ObjectMapper STRICT = JsonSettings.newMapper();
     private static final TenantId ANY = new TenantId("any");
 
-    /** As it stands in the file. */
+    /** The section as the file states it. */
     record Section(
             @Nullable List<PlannedAllotment> allotments,
             @Nullable List<ProfileApi.Request> profiles,
             @Nullable List<PolicyApi.Request> policies) {}
 
-    /** A part of a pool, by the pool's name. What is absent takes the default it has in the API. */
+    /** An allotment by the pool's name. An absent field takes its default of the API. */
     record PlannedAllotment(
             @Nullable String pool,
             @Nullable GpuAmount reserved,
@@ -128,14 +128,14 @@ class PlanRules implements BlueprintSection {
                 .collect(Collectors.joining("; "));
     }
 
-    /** The rules with a profile; empty when there is one of that name. */
+    /** Adds a profile to the rules; empty when there is one of that name. */
     static Optional<TenantRules> withProfile(TenantRules rules, ProfileApi.Request request) {
         return rules.profile(String.valueOf(request.name())).isPresent()
                 ? Optional.empty()
                 : Optional.of(rules.with(ProfileService.read(rules, request, Optional.empty())));
     }
 
-    /** The rules with a policy and its queues; empty when there is one of that name. */
+    /** Adds a policy and its queues to the rules; empty when there is one of that name. */
     static Optional<TenantRules> withPolicy(TenantRules rules, PolicyApi.Request request) {
         if (rules.policy(String.valueOf(request.name())).isPresent()) {
             return Optional.empty();

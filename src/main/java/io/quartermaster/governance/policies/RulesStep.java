@@ -24,8 +24,9 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * The profiles and policies of the tenant's plan, all in one transaction. What the tenant has under the same name stays as it is. Undone,
- * everything is retired, also what its admins stated; the rows stay for the books.
+ * Creates the profiles and policies of the tenant's plan in one transaction. An object that the tenant already has
+ * under the same name stays unchanged. The undo retires everything, including what the tenant's admins created; the
+ * rows stay for the ledger.
  */
 @ApplicationScoped
 public class RulesStep implements ProvisioningStep {
@@ -98,7 +99,7 @@ public class RulesStep implements ProvisioningStep {
         return change(tenant, this::retireAll);
     }
 
-    /** What waits is cancelled. */
+    /** Cancels the waiting work. */
     private Uni<Void> retireAll(RuleChanges.Work work) {
         TenantRules before = work.before();
         List<AuditLog.Change> retired = new ArrayList<>();

@@ -1,8 +1,8 @@
 /**
- * Policies in the API, their capacity reservations, and the rules that a tenant starts with.
+ * Policies in the API, their capacity reservations, and the initial rules of a tenant.
  *
- * <p>Owns: resources, forms, readers and services of policies; the provisioning steps for allotments and rules;
- * the drift check of groups.
+ * <p>Owns: resources, request and answer types, readers and services of policies; the provisioning steps for allotments
+ * and rules; the drift check of groups.
  *
  * <p>Does not own: rows and rules shared with queues and profiles (package {@code governance}).
  *

@@ -35,7 +35,7 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
-/** Makes, changes and retires profiles. A change of a shape is checked against every policy that uses it. */
+/** Creates, changes and retires profiles. A change of a shape is checked against every policy that uses it. */
 @ApplicationScoped
 public class ProfileService {
 
@@ -101,7 +101,7 @@ public class ProfileService {
         return writes.run(tenant, uri, params, request, work -> set(work, old(work, name), request));
     }
 
-    /** Changes what the patch names, and leaves the rest as it is. */
+    /** Changes the fields that the patch names, and leaves the rest unchanged. */
     Uni<Response> patch(TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, ProfileApi.Patch.class);
@@ -112,7 +112,7 @@ public class ProfileService {
         });
     }
 
-    /** The profile that an update is about, in the version that it is based on. */
+    /** The profile to update, in the version on which the update is based. */
     private static Profile old(RuleChanges.Work work, String name) {
         Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
         work.params().requireVersion(old.version());
@@ -135,7 +135,7 @@ public class ProfileService {
                 .map(changeImpact -> WriteReply.ok(ProfileApi.View.of(after, asked, changeImpact), asked.version()));
     }
 
-    /** Its queues are retired with it, in every policy. */
+    /** Retires its queues with it, in every policy. */
     Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
         return writes.run(tenant, uri, params, null, work -> {
             Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);

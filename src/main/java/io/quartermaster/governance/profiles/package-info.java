@@ -1,7 +1,7 @@
 /**
  * Profiles in the API.
  *
- * <p>Owns: resource, form, reader and service of profiles.
+ * <p>Owns: the resource, the request and answer types, the reader and the service of profiles.
  *
  * <p>Does not own: the comparison of a profile with nodes (package {@code governance}).
  *

@@ -1,11 +1,11 @@
 /**
  * Queues and their access rules in the API.
  *
- * <p>Owns: resources, forms and services of queues, the order of waiting work.
+ * <p>Owns: the resources, the request and answer types and the services of queues; the order of waiting work.
  *
  * <p>Does not own: rows and rules shared with policies (package {@code governance}).
  *
- * <p>Invariants: a retired queue takes no work; its waiting work is moved or cancelled as the request says.
+ * <p>Invariants: a retired queue accepts no work; its waiting work is moved or cancelled as the request says.
  */
 @NullMarked
 package io.quartermaster.governance.queues;

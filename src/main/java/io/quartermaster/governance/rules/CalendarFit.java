@@ -21,10 +21,13 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** Whether what groups reserve fits what is above them at each moment to come, capacity reservations and overrides of quotas counted. */
+/**
+ * The check that the reservations of groups fit their parents' at each future moment, including capacity reservations
+ * and overrides of quotas.
+ */
 public final class CalendarFit {
 
-    /** What holds: the rules, and the windows that are planned or open. */
+    /** The rules, and the windows that are planned or open. */
     public record State(TenantRules rules, List<CapacityReservation> windows) {
         public State {
             windows = List.copyOf(windows);
@@ -45,10 +48,10 @@ public final class CalendarFit {
 
     private record Place(QuotaPath path, Scope scope) {}
 
-    /** A place where groups would reserve more than there is, and the first moment at which they would. */
+    /** A place where groups would reserve more than there is, and the first moment of it. */
     public record Objection(QuotaTreeBuilder.Overdrawn overdrawn, Instant at, String text) {
 
-        /** The field of a request for a policy that has a part in it; {@code quotas} for any other. */
+        /** The field of a policy request that contributes to the conflict; {@code quotas} for any other. */
         public String field(TenantId tenant, Policy policy) {
             QuotaPath path = QuotaTreeBuilder.path(tenant, policy.group());
             Scope scope = overdrawn.parent().scope();
@@ -68,8 +71,8 @@ public final class CalendarFit {
     private CalendarFit() {}
 
     /**
-     * Each place where, at some moment from now on, groups would reserve more than there is, and by more than before the change: one
-     * sentence with the first such moment.
+     * Each place where, at some future moment, groups would reserve more than there is, and by more than before the
+     * change. Each has one sentence with the first such moment.
      */
     public static List<Objection> objections(State before, State after, Instant now) {
         if (after.isAlwaysTheSame()) {

@@ -6,12 +6,12 @@ import io.quartermaster.platform.GpuAmount;
 import java.util.OptionalInt;
 
 /**
- * What a workload may choose of a profile's GPUs.
+ * The GPUs that a workload may choose under a profile.
  *
- * @param leastGpuMilli what one worker counts as that names nothing; 0 where that is not known
+ * @param leastGpuMilli what one worker counts as if the workload names no number; 0 where that is not known
  * @param any whether a worker has GPUs, or parts of them, at all
- * @param whole whether they are whole ones; parts and instances may add up to as much
- * @param most up to how many whole GPUs it may name; empty where it may not choose
+ * @param whole whether they are whole GPUs; parts and instances may add up to as much
+ * @param most the most whole GPUs that it may name; empty where it may not choose
  */
 public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalInt most) {
 
@@ -25,21 +25,23 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
                 profile.maxGpus());
     }
 
-    /** Whether a workload may name so many for each worker; what a worker has anyway it may. */
+    /**
+     * Whether a workload may name this number for each worker. It may always name the number that the profile gives.
+     */
     public boolean allows(OptionalInt named) {
         return named.isEmpty()
                 || whole && named.getAsInt() * GPU == leastGpuMilli
                 || most.isPresent() && named.getAsInt() * GPU > leastGpuMilli && named.getAsInt() <= most.getAsInt();
     }
 
-    /** With how few it may say to start, that being in the range and not more than it asks for. */
+    /** Whether a workload may start with this smaller number: it must be in the range and not more than it requests. */
     public boolean allowsAtLeast(OptionalInt fewest, OptionalInt named) {
         return fewest.isEmpty()
                 || allows(fewest)
                         && fewest.getAsInt() * GPU <= (named.isPresent() ? named.getAsInt() * GPU : leastGpuMilli);
     }
 
-    /** What it may say to start with, for an answer that refuses something else. */
+    /** The numbers of GPUs that the workload may start with, as the accepted values of a refusal. */
     public String acceptedAtLeast() {
         return most.isPresent()
                 ? accepted() + ", not more than gpus"
@@ -47,7 +49,7 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
     }
 
     /**
-     * Why a number of GPUs to start with is refused.
+     * The reason why a number of GPUs to start with is refused.
      *
      * @param giver what gives a worker its GPUs, such as {@code queue rnd-1gpu}
      */
@@ -57,7 +59,7 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
                 : refusal(giver);
     }
 
-    /** What it may name, for an answer that refuses something else. */
+    /** The numbers of GPUs that the workload may name, as the accepted values of a refusal. */
     public String accepted() {
         return most.isPresent()
                 ? "\"" + new GpuAmount(leastGpuMilli) + "\" to \"" + most.getAsInt() + "\", whole numbers"
@@ -65,7 +67,7 @@ public record GpuRange(long leastGpuMilli, boolean any, boolean whole, OptionalI
     }
 
     /**
-     * Why another number of GPUs is refused.
+     * The reason why another number of GPUs is refused.
      *
      * @param giver what gives a worker its GPUs, such as {@code queue rnd-1gpu}
      */

@@ -12,15 +12,17 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * What a tenant admin grants a group.
+ * The grant of a tenant admin to a group.
  *
  * @param quotas at most one per pool, and at most one over all pools
- * @param overQuota whether the group may run anything beyond what is reserved for it
- * @param graceMillis how long preempted work keeps its devices after it was told
- * @param userLimitGpuMilli what one user of the group may hold at once; absent = no bound of its own
- * @param maxRunning workloads of the group, and of groups below it, that may hold something at once; absent = no bound
+ * @param overQuota whether the group may run work beyond its reservation
+ * @param graceMillis how long preempted work keeps its devices after the notice
+ * @param userLimitGpuMilli the most that one user of the group may hold at the same time; absent = no limit of its own
+ * @param maxRunning the number of workloads of the group, and of groups below it, that may run at the same time; absent
+ *     = no limit
  * @param rights what its submissions may state
- * @param groupGoneSince since when the realm lacks the group; while it does, nothing of the policy starts, and what runs goes on
+ * @param groupGoneSince the time since which the realm lacks the group; until it is back, no work of the policy starts,
+ *     and running work continues
  * @param version grows with every change
  */
 public record Policy(
@@ -55,7 +57,7 @@ public record Policy(
         }
     }
 
-    /** Of a group that is there, with no bound on how many workloads run, and the rights of a policy that states none. */
+    /** A policy whose group exists, with no limit on running workloads, and the default rights. */
     public Policy(
             UUID id,
             String name,

@@ -1,8 +1,8 @@
 package io.quartermaster.governance.rules;
 
-/** Whether anything of a policy may start. */
+/** The state of a policy, which decides whether its work may start. */
 public enum PolicyState {
     ACTIVE,
-    /** Its group is gone from the realm: nothing of it starts until the group is back. What runs goes on. */
+    /** Its group is gone from the realm: no work of it starts until the group is back. Running work continues. */
     SUSPENDED
 }

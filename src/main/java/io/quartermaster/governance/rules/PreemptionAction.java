@@ -5,13 +5,13 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 /** The action on a workload that is preempted. */
 @Schema(name = "OnPreemption")
 public enum PreemptionAction {
-    /** It waits again, at the head of its priority, and finds its checkpoint folder again. */
+    /** The workload waits again, at the head of its priority, and gets its checkpoint folder back. */
     REQUEUE,
-    /** It is over. */
+    /** The workload ends. */
     END,
     /**
-     * Its devices are freed, its processes stay and go on when there is room on their node; where that cannot be (several workers, a node
-     * that cannot move GPU memory off its devices), as requeue.
+     * The workload's devices are freed; its processes stay and continue when there is room on their node. Acts as
+     * requeue for several workers, or on a node that cannot move GPU memory off its devices.
      */
     PAUSE
 }

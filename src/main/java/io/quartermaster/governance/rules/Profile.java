@@ -19,16 +19,16 @@ import org.jspecify.annotations.Nullable;
  * The shape of a job.
  *
  * @param gpus of one worker; none for work without GPUs
- * @param maxGpus up to how many whole GPUs a workload may ask for instead, where it may choose
- * @param workers how many it wants
- * @param minWorkers with how many it starts, all at once
+ * @param maxGpus the most whole GPUs that a workload may request instead, where it may choose
+ * @param workers the number of workers that it requests
+ * @param minWorkers the number of workers with which it starts, all together
  * @param cpuMilli per worker, thousandths of a core
  * @param memoryMiB per worker
- * @param nodeLabels only nodes with these labels
- * @param topology where its workers are to be together
+ * @param nodeLabels labels that its nodes must have
+ * @param topology how close together its workers run
  * @param pools in order of preference
- * @param movesBack whether its work is moved, where it can be, once there is room for it in a pool that it prefers
- * @param maxRuntimeMillis after which it is stopped; absent = unbounded
+ * @param movesBack whether its work moves, where possible, once there is room in a pool that it prefers
+ * @param maxRuntimeMillis run time after which it is stopped; absent = unbounded
  */
 public record Profile(
         UUID id,
@@ -52,16 +52,16 @@ public record Profile(
     /**
      * Levels of the pools' topology, by name.
      *
-     * @param required all workers inside one domain of this level, or it does not start
-     * @param preferred inside one domain of this level, or the next wider one, where that is possible
-     * @param slice what of them is closer together
+     * @param required all workers run inside one domain of this level, or the workload does not start
+     * @param preferred the workers run inside one domain of this level, or the next wider one, where possible
+     * @param slice the workers that run closer together
      */
     public record Topology(Optional<String> required, Optional<String> preferred, Optional<WorkerSlice> slice) {
 
-        /** Its workers may be anywhere. */
+        /** The workers may run anywhere. */
         public static final Topology ANY = new Topology(Optional.empty(), Optional.empty(), Optional.empty());
 
-        /** From how rows state them. */
+        /** Creates the topology from the columns of a row. */
         public static Topology of(
                 @Nullable String required,
                 @Nullable String preferred,
@@ -90,18 +90,18 @@ public record Profile(
         }
     }
 
-    /** Whether a worker can have so much: whole GPUs, or a part of one. */
+    /** Whether a worker can have this amount: whole GPUs, or a part of one. */
     public static boolean isAmount(long gpuMilli) {
         return gpuMilli >= 0 && (gpuMilli < GPU || gpuMilli % GPU == 0);
     }
 
     /**
-     * From how rows state them.
+     * Creates the GPU request from the columns of a row.
      *
-     * @param gpuMilli what one worker counts as; 0 where it asks for memory
-     * @param devices over how many GPUs a part is spread, evenly
-     * @param memoryMiB of each of them, where it asks for memory
-     * @param mig a MIG profile, where it asks for an instance
+     * @param gpuMilli what one worker counts as; 0 where it requests memory
+     * @param devices the number of GPUs over which a part is spread evenly
+     * @param memoryMiB of each of them, where it requests memory
+     * @param mig a MIG profile, where it requests an instance
      */
     public static GpuRequest gpus(long gpuMilli, int devices, @Nullable Long memoryMiB, @Nullable String mig) {
         if (mig != null) {
@@ -115,24 +115,24 @@ public record Profile(
                 : new GpuRequest.Fraction(devices, Math.toIntExact(gpuMilli / devices));
     }
 
-    /** What one worker counts as; empty for a share by memory, which counts as its part of the GPU that it is given. */
+    /** The amount of one worker; empty for a share by memory, whose amount follows from the assigned GPU. */
     public OptionalLong gpuMilli() {
         return gpus instanceof GpuRequest.Memory ? OptionalLong.empty() : OptionalLong.of(CounterPool.counts(gpus));
     }
 
-    /** What one worker asks for when its workload names so many GPUs, which the profile allows. */
+    /** The GPUs of one worker when its workload names this number, which the profile allows. */
     public GpuRequest gpus(OptionalInt named) {
         return maxGpus.isPresent() && named.isPresent() ? GpuRequest.whole(named.getAsInt()) : gpus;
     }
 
-    /** The same for one that starts with fewer, which the profile allows too, where it cannot have all. */
+    /** The GPUs of one worker that starts with fewer where it cannot have all; the profile allows both numbers. */
     public GpuRequest gpus(OptionalInt named, OptionalInt fewest) {
         return fewest.isPresent() && gpus(named) instanceof GpuRequest.Whole whole
                 ? new GpuRequest.Whole(whole.count(), fewest.getAsInt())
                 : gpus(named);
     }
 
-    /** The shape of a workload whose workers have such GPUs each. */
+    /** The shape of a workload whose workers each have these GPUs. */
     public Shape shape(GpuRequest each) {
         return Shape.ofWorkers(workers, each)
                 .minWorkers(minWorkers)
@@ -145,7 +145,7 @@ public record Profile(
                 .shape();
     }
 
-    /** What a workload may choose of it. */
+    /** The GPUs that a workload may choose under this profile. */
     public GpuRange range() {
         return GpuRange.of(this);
     }
@@ -154,7 +154,7 @@ public record Profile(
         return CounterPool.counts(gpus) > 0;
     }
 
-    /** What it must get at once to start, at the least: a share by memory may be a small part of a large GPU. */
+    /** The least that the workload needs in one step to start. A share by memory may be a small part of a large GPU. */
     public long startGpuMilli() {
         return Math.multiplyExact(gpuMilli().orElse(1), (long) minWorkers);
     }

@@ -1,10 +1,10 @@
 package io.quartermaster.governance.rules;
 
-/** What an admin lets happen in a queue. What runs goes on in each. */
+/** The state of a queue, which an admin sets. Running work continues in every state. */
 public enum QueueState {
     OPEN,
-    /** Submissions are taken; what waits is not started. */
+    /** The queue accepts submissions, but starts no waiting work. */
     HELD,
-    /** No submissions are taken; what waits and what runs goes on to its end. */
+    /** The queue accepts no submissions; its waiting and running work continues to its end. */
     DRAINING
 }

@@ -25,14 +25,16 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * A tenant's part of the quota trees, one tree per pool and one over all pools: the tenant's allotments on top, under them what its
- * policies grant. A policy lies under the nearest ancestor group that has a quota in the same tree, else under the tenant. Quotas come
- * ordered by tree (all pools first), then by path, so a parent comes before its children.
+ * A tenant's part of the quota trees, one tree per pool and one over all pools: the tenant's allotments on top, under
+ * them the quotas of its policies. A policy lies under the nearest ancestor group that has a quota in the same tree,
+ * else under the tenant. Quotas come ordered by tree (all pools first), then by path, so a parent comes before its
+ * children.
  *
- * <p>In the engine a path that is missing in a tree may use nothing there. Three kinds of places are therefore filled in where a policy
- * says nothing, and bind nobody, give nobody a right and protect nobody: a policy with a quota over all pools gets a place in each allotted pool it does not name; and as soon
- * as one policy has a quota over all pools, the tenant and its other policies get places in that tree, reserving what they reserve in
- * the pools together. A quota in a pool the tenant has no allotment in has no place.
+ * <p>In the engine, a path that is missing in a tree may use nothing there. The builder therefore adds places where a
+ * policy states nothing. Such a place limits no workload, grants no right and protects no work. A policy with a quota
+ * over all pools gets a place in each allotted pool that it does not name. As soon as one policy has a quota over all
+ * pools, the tenant and its other policies get places in that tree; these reserve what they reserve in the pools
+ * together. A quota in a pool in which the tenant has no allotment has no place.
  */
 public final class QuotaTreeBuilder {
 
@@ -49,16 +51,16 @@ public final class QuotaTreeBuilder {
     }
 
     /**
-     * @param allotments the tenant's; those of other tenants are left out
-     * @param policies those that are not retired; of one group at most one
+     * @param allotments the tenant's; those of other tenants are ignored
+     * @param policies those that are not retired; at most one per group
      */
     public static QuotaTreeBuilder of(TenantId tenant, Collection<Allotment> allotments, Collection<Policy> policies) {
         return build(tenant, allotments, policies, policies.stream().anyMatch(QuotaTreeBuilder::countsAllPools));
     }
 
     /**
-     * The same, with the tree over all pools even where no policy of this tenant asks for one. The engine needs it for every tenant as
-     * soon as any tenant of the cell has such a quota.
+     * Builds the tree over all pools even where no policy of this tenant needs one. The engine needs it for every
+     * tenant as soon as any tenant of the cell has such a quota.
      */
     public static QuotaTreeBuilder withAllPools(
             TenantId tenant, Collection<Allotment> allotments, Collection<Policy> policies) {
@@ -120,7 +122,7 @@ public final class QuotaTreeBuilder {
         }
     }
 
-    /** Where a group lies in the quota trees: {@code /research/nlp} of acme at {@code acme/research/nlp}. */
+    /** The path of a group in the quota trees: {@code /research/nlp} of acme is {@code acme/research/nlp}. */
     public static QuotaPath path(TenantId tenant, GroupPath group) {
         List<String> segments = new ArrayList<>();
         segments.add(tenant.value());
@@ -149,8 +151,8 @@ public final class QuotaTreeBuilder {
     }
 
     /**
-     * The children of each place that has any, both in the order of places. One pass finds them all: what lies under a place follows it
-     * directly, so the places above the next one are always at hand.
+     * The children of each place that has any, both in the order of places. One pass finds them all: the places below a
+     * place follow it directly, so the ancestors of the next place are always known.
      */
     public SequencedMap<Quota, List<Quota>> children() {
         SequencedMap<Quota, List<Quota>> children = new LinkedHashMap<>();
@@ -172,7 +174,7 @@ public final class QuotaTreeBuilder {
         return above.scope().equals(quota.scope()) && above.path().covers(quota.path());
     }
 
-    /** Places whose children reserve more than they do; none in a tree that was checked. */
+    /** Places whose children reserve more than they do; empty in a tree that passed the checks. */
     public List<Overdrawn> overdrawn() {
         List<Overdrawn> found = new ArrayList<>();
         children().forEach((parent, children) -> {
@@ -190,8 +192,9 @@ public final class QuotaTreeBuilder {
     }
 
     /**
-     * The most that a path may ever hold in a pool: the least of what the limits on its path, in the pool's tree and over all pools, let
-     * through (of what is reserved, where over-quota is off). 0 where the path has no place in the pool; absent = no bound.
+     * The most that a path may ever hold in a pool: the least of the limits on its path, in the pool's tree and over
+     * all pools. Where over-quota is off, the reservation is the limit. 0 where the path has no place in the pool;
+     * absent = no limit.
      */
     public OptionalLong ceiling(QuotaPath path, PoolId pool) {
         if (at(path, Scope.of(pool)).isEmpty()) {
@@ -214,10 +217,10 @@ public final class QuotaTreeBuilder {
         return quota.overQuota() ? quota.limitGpuMilli() : OptionalLong.of(quota.reservedGpuMilli());
     }
 
-    /** A place whose children's reservations, named here, add up to more than its own. */
+    /** A place whose children's reservations add up to more than its own. */
     public record Overdrawn(Quota parent, List<Quota> children, long childrenReservedGpuMilli) {
 
-        /** The children by group, with what each reserves. */
+        /** The children by group, each with its reservation. */
         public String reservations() {
             return children.stream().map(Overdrawn::reservation).collect(Collectors.joining(", "));
         }
@@ -226,7 +229,7 @@ public final class QuotaTreeBuilder {
             return quota.path().group() + " " + new GpuAmount(quota.reservedGpuMilli());
         }
 
-        /** Whose reservation it is. */
+        /** The holder of the reservation at this path: the tenant or a group. */
         static String holder(QuotaPath path) {
             return path.group().equals("/") ? "the tenant" : "group " + path.group();
         }

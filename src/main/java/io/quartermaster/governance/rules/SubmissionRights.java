@@ -3,18 +3,17 @@ package io.quartermaster.governance.rules;
 import java.util.OptionalInt;
 
 /**
- * What submissions under a policy may state. They bind everyone who submits, tenant admins and operators included, because a policy is the
- * one place where a tenant says who may go before others.
+ * What submissions under a policy may state. The rights bind every submitter, including tenant admins and operators:
+ * only a policy decides which work may go before other work.
  *
  * @param maxPriority the highest priority; absent = the default of the workload's type
- * @param nonPreemptible whether work may be non-preemptible, be it stated or by its type
+ * @param nonPreemptible whether work may be non-preemptible, by its own field or by its type
  */
 public record SubmissionRights(OptionalInt maxPriority, boolean nonPreemptible) {
 
-    /** The highest priority that there is. */
     public static final int HIGHEST_PRIORITY = 1_000;
 
-    /** The default priorities of the types of work lie between this and {@link #HIGHEST_TYPE_DEFAULT}. */
+    /** The lowest default priority of the types of work; {@link #HIGHEST_TYPE_DEFAULT} is the highest. */
     public static final int LOWEST_TYPE_DEFAULT = 50;
 
     public static final int HIGHEST_TYPE_DEFAULT = 125;
@@ -32,19 +31,19 @@ public record SubmissionRights(OptionalInt maxPriority, boolean nonPreemptible) 
         return maxPriority.orElse(typeDefault);
     }
 
-    /** The priority of work that states none: that of its type, but not above the highest. */
+    /** The priority of work that states none: the default of its type, but not above the highest. */
     public int defaultPriority(int typeDefault) {
         return Math.min(typeDefault, maxPriority(typeDefault));
     }
 
-    /** Whether everything that these permit is permitted by the others as well, for each type of work. */
+    /** Whether the others permit everything that these permit, for each type of work. */
     boolean areWithin(SubmissionRights others) {
         boolean priority = maxPriority.isEmpty() && others.maxPriority.isEmpty()
                 || maxPriority.orElse(HIGHEST_TYPE_DEFAULT) <= others.maxPriority.orElse(LOWEST_TYPE_DEFAULT);
         return priority && (others.nonPreemptible || !nonPreemptible);
     }
 
-    /** Whether they permit everything: what every policy did before it could say otherwise. */
+    /** Whether they permit everything, as every policy did before the rights existed. */
     public boolean areUnbounded() {
         return nonPreemptible && maxPriority.isPresent() && maxPriority.getAsInt() == HIGHEST_PRIORITY;
     }

@@ -14,7 +14,7 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 
 /**
- * All that holds for a tenant at one moment: what it was granted and what its admins made of it, without what is retired. A change is
+ * The rules of a tenant at one moment: its allotments, and what its admins set, without retired objects. A change is
  * this value before and after; checks, previews and the writing of rows are functions of the two.
  */
 public record TenantRules(
@@ -61,12 +61,12 @@ public record TenantRules(
         return find(queues, queue -> queue.name().equals(name));
     }
 
-    /** The queue's policy, which is there as long as the queue is. */
+    /** The queue's policy, which exists as long as the queue does. */
     public Policy policyOf(Queue queue) {
         return policy(queue.policy()).orElseThrow();
     }
 
-    /** The queue's profile, which is there as long as the queue is. */
+    /** The queue's profile, which exists as long as the queue does. */
     public Profile profileOf(Queue queue) {
         return profile(queue.profile()).orElseThrow();
     }
@@ -83,7 +83,7 @@ public record TenantRules(
                 .toList();
     }
 
-    /** A pool the tenant has an allotment in. */
+    /** A pool in which the tenant has an allotment. */
     public Optional<PoolId> pool(String name) {
         return find(allotments, one -> one.poolName().equals(name))
                 .map(one -> one.allotment().pool());
@@ -93,7 +93,7 @@ public record TenantRules(
         return allotments.stream().map(TenantAllotments.Named::poolName).toList();
     }
 
-    /** As admins know it; the id of a pool the tenant no longer has a part in. */
+    /** The name that admins know; the id of a pool in which the tenant no longer has an allotment. */
     public String nameOf(Scope scope) {
         return switch (scope) {
             case Scope.AllPools all -> all.toString();
@@ -123,7 +123,7 @@ public record TenantRules(
         return new TenantRules(tenant, granted, policies, profiles, queues);
     }
 
-    /** Its queues go with it. */
+    /** Removes the policy together with its queues. */
     public TenantRules without(Policy policy) {
         List<Queue> left = queues.stream()
                 .filter(queue -> !queue.policy().equals(policy.id()))
@@ -131,7 +131,7 @@ public record TenantRules(
         return new TenantRules(tenant, allotments, less(policies, policy), profiles, left);
     }
 
-    /** Its queues go with it. */
+    /** Removes the profile together with its queues. */
     public TenantRules without(Profile profile) {
         List<Queue> left = queues.stream()
                 .filter(queue -> !queue.profile().equals(profile.id()))
@@ -147,7 +147,7 @@ public record TenantRules(
         return all.stream().filter(wanted).findFirst();
     }
 
-    /** In the place of the one with the same id, else at the end. */
+    /** Replaces the entry with the same id, or appends it. */
     private static <T> List<T> replaced(List<T> all, T by, Function<T, UUID> id) {
         List<T> result = new ArrayList<>(all);
         for (int i = 0; i < result.size(); i++) {

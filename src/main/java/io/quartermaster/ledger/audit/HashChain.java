@@ -7,50 +7,53 @@ import java.util.HexFormat;
 import java.util.List;
 
 /**
- * An append-only chain of records, one per tenant: each link holds the hash of the one before, so no record can be
- * edited, taken out or moved without the chain saying so, and no chain continues another tenant's.
+ * An append-only chain of records, one per tenant. Each link holds the hash of the previous link, so a check detects
+ * every record that was edited, removed or moved. No chain continues another tenant's.
  *
  * <p>A link's hash is the SHA-256 of four texts joined by a line feed, in UTF-8: its number, the previous hash, the
- * format version of the content, the content. Only the last can hold a line feed, so two links never have the same
- * text, and anybody can check one with {@code sha256sum} or in SQL.
+ * format version of the content, the content. Only the content can hold a line feed, so two links never have the same
+ * text. Auditors can check a link with {@code sha256sum} or in SQL.
  *
- * <p>Whoever can rewrite the whole rest of a chain can make it hold again; that is found only against an {@link End}
- * kept elsewhere.
+ * <p>An attacker who can rewrite the whole rest of a chain can make it consistent again. Only an {@link End} that is
+ * kept elsewhere reveals that.
  */
 public final class HashChain {
     private HashChain() {}
 
-    /** How far a chain goes: the number and the hash of its last link. */
+    /** The end of a chain: the number and the hash of its last link. */
     public record End(long number, ChainHash hash) {}
 
-    /** A record in its place; numbers count from 1 without a gap. */
+    /** A record with its position; numbers count from 1 without a gap. */
     public record Link(long number, ChainHash previous, int formatVersion, String content, ChainHash hash) {
         public End end() {
             return new End(number, hash);
         }
     }
 
-    /** What checking a chain found. */
+    /** The result of checking a chain. */
     public sealed interface Verdict {}
 
-    /** Every link is as it was appended. */
+    /** All links are intact. */
     public record Intact(End end) implements Verdict {}
 
-    /** The first record that is not, by its number. */
+    /** The number of the first record that is not intact. */
     public record Broken(long number, Fault fault) implements Verdict {}
 
     public enum Fault {
-        /** The record is not what its hash was made of. */
+        /** The record does not match its hash. */
         EDITED,
-        /** The record is not there. */
+        /** The record is missing. */
         MISSING,
-        /** The record is there, in another place. */
+        /** The record is at another position. */
         REORDERED,
-        /** The record was changed and hashed anew: what follows, or the end kept elsewhere, belongs to another one. */
+        /**
+         * The record was changed and hashed again: the links after it, or the end kept elsewhere, belong to another
+         * record.
+         */
         REWRITTEN
     }
 
-    /** Where a tenant's chain begins: the end of a chain without links. */
+    /** The beginning of a tenant's chain: the end of a chain without links. */
     public static End beginning(TenantKey tenant) {
         return new End(0, sha256("quartermaster hash chain\n" + tenant.value()));
     }
@@ -61,8 +64,8 @@ public final class HashChain {
     }
 
     /**
-     * Checks links in stored order, the first of which follows {@code from}. A long chain is checked page by page, each
-     * from the end that the last one gave.
+     * Checks links in stored order, the first of which follows {@code from}. A long chain is checked page by page; each
+     * page begins at the end that the previous one returned.
      */
     public static Verdict verify(End from, List<Link> links) {
         End end = from;
@@ -85,7 +88,10 @@ public final class HashChain {
         return new Intact(end);
     }
 
-    /** Checks also that the chain ends where an end kept elsewhere says, so that its last records cannot be taken off. */
+    /**
+     * Also checks that the chain reaches an end that is kept elsewhere, so that a removal of its last records is
+     * detected.
+     */
     public static Verdict verify(End from, List<Link> links, End kept) {
         Verdict verdict = verify(from, links);
         return switch (verdict) {
@@ -96,7 +102,7 @@ public final class HashChain {
         };
     }
 
-    /** The chain may have grown since the end was kept; then it must pass through it. */
+    /** The chain may have grown since the end was kept; then it must contain that end. */
     private static boolean endsIn(End from, List<Link> links, End kept) {
         return from.equals(kept) || links.stream().anyMatch(link -> link.end().equals(kept));
     }

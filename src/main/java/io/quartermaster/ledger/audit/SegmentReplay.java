@@ -11,29 +11,29 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Makes segments anew from their events and compares them with those that were stored, field by field. The
- * {@link BookEquations} say that amounts are right whoever computed them; this says that they are also the right
- * allocation's and of the right phase.
+ * Computes segments again from their events and compares them with the stored ones, field by field.
+ * {@link BookEquations} checks the amounts independently of the code that computed them. This check shows that they
+ * also belong to the right allocation and phase.
  */
 public final class SegmentReplay {
     private SegmentReplay() {}
 
-    /** What replaying found. */
+    /** The result of a replay. */
     public sealed interface Finding {}
 
-    /** The stored segments are those of the events. */
+    /** The stored segments equal those computed from the events. */
     public record Same(int segments) implements Finding {}
 
-    /** The first segment, in {@link Segment#ORDER}, that is on one side only. At least one of the two is there. */
+    /** The first segment, in {@link Segment#ORDER}, that only one side has. At least one of the two is present. */
     public record Differs(Optional<Segment> replayed, Optional<Segment> stored) implements Finding {}
 
-    /** The events do not follow from the opening. */
+    /** The events do not follow from the opening state. */
     public record Stuck(PostingResult.Refused refused) implements Finding {}
 
     /**
      * Compares the hours after the opening.
      *
-     * @param events all events after the opening that say something of these hours, in order
+     * @param events all events after the opening that concern these hours, in order
      * @param stored all segments of {@code [opening.closedUntilMillis(), hourEndMillis)}, in any order
      */
     public static Finding compare(
@@ -55,7 +55,7 @@ public final class SegmentReplay {
         return sorted.hasNext() ? new Differs(Optional.empty(), Optional.of(sorted.next())) : new Same(replayed.size());
     }
 
-    /** Two segments in one place differ; in two places, the earlier one has no counterpart. */
+    /** If both segments have the same position, both are reported; otherwise the earlier one has no counterpart. */
     private static Differs firstOf(Segment replayed, Optional<Segment> stored) {
         int order = stored.map(found -> Segment.ORDER.compare(replayed, found)).orElse(-1);
         return new Differs(

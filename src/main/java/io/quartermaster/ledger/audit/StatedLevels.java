@@ -14,8 +14,8 @@ import java.util.List;
 import java.util.TreeMap;
 
 /**
- * What events say of the levels of one tenant, without filling, cutting or any other work of {@link Book}: what was
- * reserved, missed and held, per pool, per policy in a pool, and per allocation.
+ * The levels of one tenant as its events state them, without the filling, cutting or other logic of {@link Book}: the
+ * reserved, unmet and held amounts per pool, per policy in a pool, and per allocation.
  */
 final class StatedLevels {
     /** A policy in a pool. */
@@ -27,7 +27,7 @@ final class StatedLevels {
         }
     }
 
-    /** An allocation and when it was held. */
+    /** An allocation and the time for which it was held. */
     record Life(PoolKey pool, long gpuMilli, AllocationMarks marks, StepFunction held) {
         PolicyInPool policyInPool() {
             return new PolicyInPool(pool, marks.policy());

@@ -5,7 +5,7 @@
  *
  * <p>Does not own: where segments are stored.
  *
- * <p>Invariants: a check never repairs: it names what does not agree.
+ * <p>Invariants: a check never repairs; it reports what does not agree.
  */
 @NullMarked
 package io.quartermaster.ledger.audit;

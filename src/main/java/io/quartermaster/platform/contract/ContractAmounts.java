@@ -19,8 +19,8 @@ import org.eclipse.microprofile.openapi.models.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells amounts of GPUs that are asked for from those that are told: the first are bounded, and whatever a request body refers to gets the
- * narrower schema.
+ * Gives the amounts of GPUs in request bodies a narrower schema than those in answers: only amounts in requests are
+ * bounded.
  */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public final class ContractAmounts implements OASFilter {

@@ -26,8 +26,9 @@ import org.jboss.jandex.RecordComponentInfo;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Writes into the contract what holds for every operation, so that no resource repeats it: the bearer token, the problems it may answer
- * with, enums in the words of the API, which fields are always there. It also orders paths and schemas by name, so that two builds of the same code give the same text.
+ * Writes into the contract what holds for every operation, so that no resource repeats it: the bearer token, the
+ * possible problems, the API's words for enums, and which fields are always present. It also sorts paths and schemas by
+ * name, so that two builds of the same code give the same text.
  */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD)
 public final class ContractConventions implements OASFilter {
@@ -42,15 +43,18 @@ public final class ContractConventions implements OASFilter {
             DotName.createSimple("org.eclipse.microprofile.openapi.annotations.media.Schema");
     private static final DotName NULLABLE = DotName.createSimple("org.jspecify.annotations.Nullable");
 
-    /** The records that a schema's name may stand for. A given name stands for one; several classes may have one simple name. */
+    /**
+     * The records that a schema's name may refer to. An explicit name refers to one record; several classes may share a
+     * simple name.
+     */
     private final Map<String, List<Fields>> recordsByName = new TreeMap<>();
 
-    /** The fields of a record, and those of them that are always there. */
+    /** The fields of a record, and those of them that are always present. */
     private record Fields(String className, Set<String> all, Set<String> alwaysThere) {}
 
     public ContractConventions(IndexView index) {
         Map<String, List<Fields>> recordsBySimpleName = new TreeMap<>();
-        // An index that is put together from several lists a class once for each of them.
+        // An index that is composed of several indexes lists a class once for each of them.
         Set<String> seen = new TreeSet<>();
         for (ClassInfo type : index.getKnownClasses()) {
             String name = type.name().toString();
@@ -62,7 +66,7 @@ public final class ContractConventions implements OASFilter {
                         .add(fields(type));
             }
         }
-        // A class of the service may be called as a schema is that another class was given the name of.
+        // A class of the service may have the simple name that another class states as the name of its schema.
         recordsBySimpleName.forEach(recordsByName::putIfAbsent);
     }
 
@@ -72,7 +76,7 @@ public final class ContractConventions implements OASFilter {
                 .map(AnnotationValue::asString);
     }
 
-    /** What may be absent is {@code @Nullable}, which the generator of the contract does not read. */
+    /** Optional fields are {@code @Nullable}, an annotation that the generator of the contract does not read. */
     private static Fields fields(ClassInfo type) {
         Set<String> all = new TreeSet<>();
         Set<String> alwaysThere = new TreeSet<>();
@@ -85,7 +89,7 @@ public final class ContractConventions implements OASFilter {
         return new Fields(type.name().toString(), all, alwaysThere);
     }
 
-    /** Of several records of one name, the schema was made from the one that has all of its properties. */
+    /** Of several records with one name, the source of the schema is the one that has all of its properties. */
     private static Optional<Fields> recordOf(Schema schema, List<Fields> records) {
         if (records.size() == 1) {
             return Optional.of(records.getFirst());
@@ -114,8 +118,8 @@ public final class ContractConventions implements OASFilter {
     }
 
     /**
-     * The generator counts lists through (PageView3), in an order of its own; they are called after what they list, so that no change
-     * elsewhere renames them.
+     * The generator numbers the schemas of lists (PageView3) in an order of its own. This renames each after its items,
+     * so that no change elsewhere renames it.
      */
     private static void nameLists(OpenAPI contract, Components components) {
         Map<String, String> names = new TreeMap<>();

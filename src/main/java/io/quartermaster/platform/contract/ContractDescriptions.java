@@ -21,8 +21,9 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * Describes in the contract what no annotation describes, from {@code contract/descriptions.yaml}. It runs last. Scalars that have a name,
- * such as {@code Instant}, it writes out where they are used, because OpenAPI 3.0 allows no description beside a reference.
+ * Adds the descriptions of {@code contract/descriptions.yaml} to the contract where no annotation states one. It runs
+ * last. It copies named scalars, such as {@code Instant}, into the fields that use them, because OpenAPI 3.0 allows no
+ * description beside a reference.
  */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD, priority = -1)
 public final class ContractDescriptions implements OASFilter {
@@ -108,14 +109,15 @@ public final class ContractDescriptions implements OASFilter {
         });
     }
 
-    /** A named scalar is copied; what the field says itself goes before what the scalar says. */
+    /** The field's schema with the named scalar copied into it; what the field states itself has precedence. */
     private static Schema written(Schema declared, Map<String, Schema> scalars) {
         if (declared.getRef() == null) {
             return declared;
         }
         Schema scalar = scalars.get(declared.getRef().substring(SCHEMA.length()));
         if (scalar == null) {
-            // The type stands where the reference leads: beside it, the generator writes object for an enum.
+            // The type comes from the referenced schema: beside the reference, the generator writes "object" for an
+            // enum.
             return declared.type(null);
         }
         Schema copy = copy(scalar).description(declared.getDescription());

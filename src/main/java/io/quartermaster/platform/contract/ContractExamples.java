@@ -16,7 +16,9 @@ import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
-/** Shows in the contract an example of each body, from {@code contract/examples.yaml}. The tests send the same bodies. */
+/**
+ * Adds to the contract an example of each body, from {@code contract/examples.yaml}. The tests send the same bodies.
+ */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD, priority = -1)
 public final class ContractExamples implements OASFilter {
 

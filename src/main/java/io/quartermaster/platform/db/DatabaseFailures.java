@@ -10,16 +10,17 @@ import org.hibernate.JDBCException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells failures of the database that pass by themselves (outages, timeouts, locks, lost connections) from those that the same data bring
- * again. Nothing that is stored is to blame for a failure that passes.
+ * Separates the transient failures of the database (outages, timeouts, locks, lost connections) from those that the
+ * same data cause again. Stored data is never the cause of a transient failure.
  */
 public final class DatabaseFailures {
 
     private static final String LOCK_NOT_AVAILABLE = "55P03";
 
     /**
-     * Classes of SQLSTATE: connection, transaction rollback, insufficient resources, operator intervention (a statement that took too long
-     * included), system error; and single states: a transaction that was idle or open too long, a lock that was not free.
+     * Classes of SQLSTATE: connection, transaction rollback, insufficient resources, operator intervention (statement
+     * timeouts included), system error. The single states beside them are a transaction that was idle or open too long,
+     * and a lock that was not available.
      */
     private static final Set<String> TRANSIENT_CLASSES = Set.of("08", "40", "53", "57", "58");
 
@@ -29,7 +30,7 @@ public final class DatabaseFailures {
 
     private DatabaseFailures() {}
 
-    /** Whether the failure, or one that caused it, passes by itself. */
+    /** Whether the failure, or one of its causes, is transient. */
     public static boolean isTransient(Throwable failure) {
         return any(failure, DatabaseFailures::isTransientItself);
     }
@@ -60,7 +61,7 @@ public final class DatabaseFailures {
         if (state != null) {
             return isTransientState(state);
         }
-        // The client tells of some lost connections with exceptions that have no type of their own.
+        // For some lost connections, the client throws exceptions that have no type of their own.
         return failure instanceof TimeoutException
                 || failure instanceof java.util.concurrent.TimeoutException
                 || failure instanceof IOException
@@ -74,7 +75,10 @@ public final class DatabaseFailures {
                 || TRANSIENT_CLASSES.contains(state.substring(0, Math.min(2, state.length())));
     }
 
-    /** The SQLSTATE of a refusal of the database, which its two clients say each in its own way; null for any other failure. */
+    /**
+     * The SQLSTATE of a refusal of the database, from either of the two clients, whose exceptions differ; null for any
+     * other failure.
+     */
     static @Nullable public String state(Throwable failure) {
         return switch (failure) {
             case PgException refused -> refused.getSqlState();

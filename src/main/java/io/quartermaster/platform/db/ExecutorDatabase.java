@@ -5,7 +5,10 @@ import io.vertx.mutiny.sqlclient.Pool;
 import jakarta.enterprise.inject.Typed;
 import jakarta.inject.Singleton;
 
-/** {@link SystemDatabase} with a pool of the executors' own, so that no request can keep an agent from renewing its lease. */
+/**
+ * {@link SystemDatabase} with a connection pool for the executors alone, so that no request can keep an agent from
+ * renewing its lease.
+ */
 @Singleton
 @Typed(ExecutorDatabase.class)
 public class ExecutorDatabase extends SystemDatabase {

@@ -5,7 +5,10 @@ import io.vertx.mutiny.sqlclient.Pool;
 import jakarta.enterprise.inject.Typed;
 import jakarta.inject.Singleton;
 
-/** {@link SystemDatabase} with a pool of the leader's own, so that no request or agent can keep a plan from its connection. */
+/**
+ * {@link SystemDatabase} with a connection pool for the leader alone, so that requests and agents cannot take a plan's
+ * connection.
+ */
 @Singleton
 @Typed(LeaderDatabase.class)
 public class LeaderDatabase extends SystemDatabase {

@@ -10,8 +10,9 @@ import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
 /**
- * Which work holds a connection to PostgreSQL, by Vert.x context and by thread. A call to another system meanwhile would keep the
- * connection, and what it has locked, for as long as that system likes; so the doors to such systems ask here first.
+ * Which work holds a connection to PostgreSQL, by Vert.x context and by thread. A call to another system in the
+ * meantime would hold the connection and its locks until that system answers. So the clients of such systems check here
+ * first.
  */
 public final class OpenTransactions {
 
@@ -21,7 +22,7 @@ public final class OpenTransactions {
 
     private OpenTransactions() {}
 
-    /** Work that holds a connection until it ends. */
+    /** Runs work that holds a connection until it ends. */
     static <T> Uni<T> during(Supplier<Uni<T>> work) {
         return Uni.createFrom().deferred(() -> {
             Context context = Vertx.currentContext();
@@ -41,7 +42,7 @@ public final class OpenTransactions {
         });
     }
 
-    /** The same, for work that runs on the calling thread. */
+    /** As {@link #during}, for work that runs on the calling thread. */
     static <T> T runDuring(Supplier<T> work) {
         AtomicInteger open = OF_THREAD.get();
         open.incrementAndGet();
@@ -53,9 +54,10 @@ public final class OpenTransactions {
     }
 
     /**
-     * To be asked before each call to another system. A call that comes in the middle of a transaction fails in tests, and is only told elsewhere.
+     * Checks, before each call to another system, that no transaction is open. An open transaction makes the call fail
+     * in tests; elsewhere it is only logged.
      *
-     * @param system which is about to be called
+     * @param system the system that is about to be called
      */
     public static void requireNone(String system) {
         Context context = Vertx.currentContext();

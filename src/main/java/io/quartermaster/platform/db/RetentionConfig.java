@@ -4,11 +4,11 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
 
-/** How rows are deleted whose time is over. */
+/** How the service deletes expired rows. */
 @ConfigMapping(prefix = "quartermaster.retention")
 public interface RetentionConfig {
 
-    /** How often each replica looks for rows that were kept for long enough. */
+    /** How often each replica looks for expired rows. */
     @WithDefault("10s")
     Duration every();
 
@@ -16,7 +16,10 @@ public interface RetentionConfig {
     @WithDefault("2000")
     int batch();
 
-    /** The shortest pause between two such statements. A statement that took longer is followed by a pause as long as it took. */
+    /**
+     * The shortest pause between two such statements. A statement that took longer is followed by a pause as long as it
+     * took.
+     */
     @WithDefault("10ms")
     Duration pause();
 }

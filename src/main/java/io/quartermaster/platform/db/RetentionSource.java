@@ -2,7 +2,7 @@ package io.quartermaster.platform.db;
 
 import java.util.List;
 
-/** Says what of its tables is kept for how long. Beans of this type are found by {@link RetentionCleaner}. */
+/** A capability's retention rules for its tables. {@link RetentionCleaner} finds the beans of this type. */
 public interface RetentionSource {
 
     List<Retention> retentions();

@@ -13,9 +13,10 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One transaction of the system role for a background loop that owns its thread. Statements run in the order in which they are given;
- * those that are only sent are on their way together, so that a commit of many tables does not wait for each. Never used on an event
- * loop. Arrays are passed as arrays ({@code UUID[]}, {@code String[]}, {@code Long[]}) for set-based statements with {@code unnest}.
+ * One transaction of the system role for a background loop that owns its thread. Statements run in the order in which
+ * they are given; those that are only sent are pipelined, so that a commit of many tables does not wait for each. Never
+ * used on an event loop. Arrays are passed as arrays ({@code UUID[]}, {@code String[]}, {@code Long[]}) for set-based
+ * statements with {@code unnest}.
  */
 public final class SystemTransaction {
 
@@ -30,21 +31,27 @@ public final class SystemTransaction {
         this.transactionDeadline = transactionDeadline;
     }
 
-    /** Fails when the statement, or one sent before it, fails or takes longer than the transaction may. */
+    /**
+     * Runs a statement and waits for it. Fails when the statement, or one sent before it, fails or exceeds the time
+     * limit.
+     */
     public RowSet<Row> run(String sql, @Nullable Object... parameters) {
         CompletableFuture<RowSet<Row>> rows = start(sql, parameters);
         settle();
         return await(rows);
     }
 
-    /** Starts a statement whose rows nobody reads yet. What it fails with is told by the next one that is waited for, or by the commit. */
+    /**
+     * Sends a statement without waiting for its rows. The next statement that is waited for, or the commit, throws its
+     * failure.
+     */
     public Sent send(String sql, @Nullable Object... parameters) {
         CompletableFuture<RowSet<Row>> rows = start(sql, parameters);
         sent.add(rows);
         return new Sent(rows);
     }
 
-    /** A statement on its way. */
+    /** A statement that was sent and may not have completed. */
     public final class Sent {
         private final CompletableFuture<RowSet<Row>> rows;
 
@@ -52,24 +59,27 @@ public final class SystemTransaction {
             this.rows = rows;
         }
 
-        /** How many rows it touched; waits for it. */
+        /** Waits for the statement and returns the number of rows that it touched. */
         public int rowCount() {
             return rows().rowCount();
         }
 
-        /** What it returned; waits for it. */
+        /** Waits for the statement and returns its rows. */
         public RowSet<Row> rows() {
             settle();
             return await(rows);
         }
     }
 
-    /** Several statements without parameters. */
+    /** Sends several statements without parameters. */
     void sendScript(String sql) {
         sent.add(connection.query(sql).execute().subscribeAsCompletionStage());
     }
 
-    /** Waits for what was sent; the first failure is told, since those after it only say that the transaction is over. */
+    /**
+     * Waits for the statements that were sent and throws the first failure: later ones only report that the transaction
+     * has ended.
+     */
     public void settle() {
         List<CompletableFuture<RowSet<Row>>> waitedFor = List.copyOf(sent);
         sent.clear();

@@ -7,10 +7,11 @@ import java.util.function.Function;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
- * The door to PostgreSQL as the request role: one tenant, one transaction, row-level security by {@code app.tenant}, which is set for
- * just this transaction so that a pooled connection cannot carry it on. Nothing outside sees rows of any tenant.
+ * Access to PostgreSQL as the request role: one tenant, one transaction, row-level security by {@code app.tenant}. The
+ * setting holds for this transaction only, so that a pooled connection cannot pass it to the next. Without it, the
+ * request role sees no rows of any tenant.
  *
- * <p>A session is one connection: its calls are made one after the other, never side by side.
+ * <p>A session is one connection: its calls run one after the other, never concurrently.
  */
 @ApplicationScoped
 public class TenantTransactions {
@@ -25,15 +26,18 @@ public class TenantTransactions {
         return in(tenant, WriteMode.COMMIT, work);
     }
 
-    /** What the work wrote is flushed inside the transaction, so that a refusal of the database ends it. */
+    /**
+     * Runs the work in one transaction and flushes its writes inside it, so that a refusal of the database rolls it
+     * back.
+     */
     public <T> Uni<T> in(TenantId tenant, WriteMode mode, Function<Mutiny.Session, Uni<T>> work) {
         return shieldFromCancellation(sessions.withTransaction((session, transaction) -> {
             if (mode == WriteMode.DRY_RUN) {
                 transaction.markForRollback();
             }
-            // As an update, not as a query: Hibernate Reactive (3.2) keeps one more plan for every native query, its
-            // key for such a plan
-            // equals no other, and in each transaction looking among them costs more than the statement.
+            // As an update, not as a query: Hibernate Reactive (3.2) caches one more plan for every native query,
+            // because the keys of such plans never compare equal. Searching them in each transaction costs more than
+            // the statement.
             return session.createNativeQuery("select set_config('app.tenant', :tenant, true)")
                     .setParameter("tenant", tenant.value())
                     .executeUpdate()
@@ -43,8 +47,8 @@ public class TenantTransactions {
     }
 
     /**
-     * Goes on when whoever asked has gone, as the reader of a live view does: Hibernate Reactive would close the session under a statement that
-     * is under way, and give back a connection whose transaction is not over.
+     * Continues when the subscriber cancels, as the reader of a live view does. Otherwise Hibernate Reactive would
+     * close the session during a statement, and return a connection whose transaction is still open.
      */
     private static <T> Uni<T> shieldFromCancellation(Uni<T> work) {
         return Uni.createFrom().emitter(asker -> work.subscribe().with(asker::complete, asker::fail));

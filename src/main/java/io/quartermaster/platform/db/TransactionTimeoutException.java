@@ -1,6 +1,6 @@
 package io.quartermaster.platform.db;
 
-/** A transaction took longer than it may as a whole; nothing of it is committed. */
+/** Thrown when a transaction exceeds its time limit as a whole; none of its writes is committed. */
 public final class TransactionTimeoutException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;

@@ -5,14 +5,15 @@ import jakarta.ws.rs.core.HttpHeaders;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 
 /**
- * Lets a route answer in its own media type where the request accepts only others, as RFC 9110, section 12.5.1 permits, instead of refusing it (406).
- * Generated clients prefer JSON, so of a route that streams events they accept {@code application/problem+json} alone.
+ * Lets a route answer in its own media type instead of refusing a request that accepts only others (406). RFC 9110,
+ * section 12.5.1, permits this. Generated clients prefer JSON: from a route that streams events they accept only
+ * {@code application/problem+json}.
  */
 public final class AcceptFallback {
 
     private static final String LEAST_PREFERRED = "*/*;q=0.001";
 
-    /** Before a route is looked for, since the search compares media types. */
+    /** Runs before the route is matched, since matching compares media types. */
     @ServerRequestFilter(preMatching = true)
     public void accept(ContainerRequestContext request) {
         String accepted = request.getHeaderString(HttpHeaders.ACCEPT);

@@ -18,10 +18,10 @@ import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Refuses bodies of another media type, or in another character set, than the route reads (415): JSON in UTF-8 where the route does not say otherwise. The
- * framework would look for any reader that makes something of the body.
+ * Refuses bodies of another media type, or in another character set, than the route reads (415). The default is JSON in
+ * UTF-8. Without this filter, the framework would try any reader that accepts the body.
  *
- * <p>Runs behind the gate, so nobody learns anything of a route that is not theirs.
+ * <p>Runs after the gate, so that callers learn nothing about routes that they may not call.
  */
 public final class ContentTypes {
 

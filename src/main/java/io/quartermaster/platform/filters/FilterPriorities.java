@@ -1,11 +1,11 @@
 package io.quartermaster.platform.filters;
 
-/** The order of the filters that see a request before a route is looked for. The greatest comes first. */
+/** The order of the filters that see a request before the route is matched. The greatest comes first. */
 public final class FilterPriorities {
 
     static final int METRICS = Integer.MAX_VALUE;
     static final int HEADERS = METRICS - 1;
-    /** Before whatever reads the path. */
+    /** Before every filter that reads the path. */
     static final int ADDRESSES = HEADERS - 1;
 
     static final int HOSTS = ADDRESSES - 1;
@@ -14,7 +14,7 @@ public final class FilterPriorities {
     static final int RATES = ORIGINS - 1;
     static final int METHODS = RATES - 1;
     static final int BODIES = METHODS - 1;
-    /** Behind the framework's own handler of bodies, which has 2. */
+    /** After the framework's own handler of bodies, which has 2. */
     static final int BODIES_OF_UNKNOWN_LENGTH = 1;
 
     private FilterPriorities() {}

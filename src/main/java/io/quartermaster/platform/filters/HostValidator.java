@@ -14,9 +14,10 @@ import java.util.stream.Collectors;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /**
- * While the API listens on a loopback address only, refuses requests whose {@code Host} is not a loopback name and not allowed by
- * {@code quartermaster.http.allowed-hosts}: such a request comes from a web page that gave its own name to this machine (DNS rebinding).
- * Where the API listens on other addresses, the networks in front of it decide who reaches it.
+ * Refuses requests whose {@code Host} is neither a loopback name nor listed in
+ * {@code quartermaster.http.allowed-hosts}, while the API listens on a loopback address only. Such a request comes from
+ * a web page that gave its own name to this machine (DNS rebinding). Where the API listens on other addresses, the
+ * networks in front of it control access.
  */
 @Singleton
 public class HostValidator {

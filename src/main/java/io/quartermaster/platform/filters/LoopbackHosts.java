@@ -10,8 +10,8 @@ import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells whether a request that came in over the loopback interface names a loopback host. A web page can make a browser call this machine
- * under a name of the page's own (DNS rebinding); the {@code Host} of such a call is that name.
+ * Checks that a request over the loopback interface names a loopback host. A web page can make a browser call this
+ * machine under a name of the page's own (DNS rebinding); the {@code Host} of such a call is that name.
  */
 final class LoopbackHosts {
 

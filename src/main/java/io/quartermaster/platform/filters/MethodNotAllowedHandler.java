@@ -21,10 +21,10 @@ import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells a method that a path does not have (405, with {@code Allow}) from a path that is not there (404), and answers {@code OPTIONS}, which
- * no route states, with {@code Allow}. No route was found, so nobody
- * was asked for a token yet: without a good one the answer is 401, as everywhere. Which methods a path has is in the contract, so the
- * answer is the same whoever asks and whatever is behind the path.
+ * Answers requests that match no route: 405 with {@code Allow} for a method that the path does not have, 404 for an
+ * unknown path. It also answers {@code OPTIONS}, which no route declares, with {@code Allow}. No token was checked yet,
+ * since no route was found: without a valid one the answer is 401, as everywhere. The contract publishes the methods of
+ * each path, so the answer depends neither on the caller nor on the resource.
  */
 public final class MethodNotAllowedHandler {
 
@@ -36,7 +36,10 @@ public final class MethodNotAllowedHandler {
         this.identities = identities;
     }
 
-    /** Before a route is looked for: the framework would answer of itself, from one class only, and whoever asks. Null lets the request pass. */
+    /**
+     * Runs before the route is matched: the framework would answer by itself, from one class only, and without a token.
+     * Null lets the request pass.
+     */
     @ServerRequestFilter(preMatching = true)
     public @Nullable Uni<Response> options(ContainerRequestContext request) {
         String path = request.getUriInfo().getPath();
@@ -67,7 +70,7 @@ public final class MethodNotAllowedHandler {
         return String.join(", ", methods);
     }
 
-    /** The answer to whoever has a good token. */
+    /** The answer to callers with a valid token. */
     private Uni<Response> known(Response answer) {
         return identities
                 .getDeferredIdentity()

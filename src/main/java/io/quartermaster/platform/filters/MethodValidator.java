@@ -14,8 +14,8 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Refuses methods that the API does not know with 501, before anything is done for the request. Any word can be sent as a method, so nothing
- * may be kept under its name.
+ * Refuses methods that the API does not know with 501, before any other work for the request. A caller can send any
+ * word as a method, so nothing may be stored under its name.
  */
 @Singleton
 public class MethodValidator {

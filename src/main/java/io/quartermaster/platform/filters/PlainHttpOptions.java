@@ -5,7 +5,8 @@ import io.vertx.core.http.HttpServerOptions;
 import jakarta.inject.Singleton;
 
 /**
- * Leaves HTTP/2 without TLS out: nothing uses it, and its callers could keep a connection alive for good while they read nothing. Over TLS, HTTP/2 stays.
+ * Disables HTTP/2 without TLS: no client needs it, and a caller could keep a connection alive forever while it reads
+ * nothing. Over TLS, HTTP/2 stays available.
  */
 @Singleton
 public class PlainHttpOptions implements HttpServerOptionsCustomizer {

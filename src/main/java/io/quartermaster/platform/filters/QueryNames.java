@@ -22,12 +22,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 
 /**
- * Refuses query parameters that a route does not read: a misspelt filter would list everything, a misspelt {@code dryRun} would write. What
- * a route reads is found from its method's own parameters. Texts with a NUL, which PostgreSQL does not hold, are refused here
- * too; in a path nothing is named so.
+ * Refuses query parameters that a route does not read: a misspelt filter would list everything, a misspelt
+ * {@code dryRun} would write. The parameters of the route's method define what it reads. Texts with a NUL, which
+ * PostgreSQL cannot store, are refused here too; no path parameter can hold one.
  *
- * <p>Runs behind the gate, so that nobody learns anything of a route that is not his. Agents are let through: those of another version may
- * send more.
+ * <p>Runs after the gate, so that callers learn nothing about routes that they may not call. Requests of agents pass:
+ * agents of another version may send more parameters.
  */
 public final class QueryNames {
 
@@ -49,7 +49,7 @@ public final class QueryNames {
         }
     }
 
-    /** All that is wrong with what was given, or empty. */
+    /** A problem that lists everything wrong with the given parameters, or empty. */
     static Optional<ProblemException> refusal(MultivaluedMap<String, String> given, SortedMap<String, Boolean> read) {
         ProblemException.Invalid problems = new ProblemException.Invalid();
         for (Map.Entry<String, List<String>> each : new TreeMap<>(given).entrySet()) {
@@ -69,7 +69,10 @@ public final class QueryNames {
         return problems.isEmpty() ? Optional.empty() : Optional.of(problems.toException());
     }
 
-    /** The query parameters that a route's method takes, itself or in its beans, and whether more than one value of each. */
+    /**
+     * The query parameters that a route's method takes, directly or in its beans, and whether each may have several
+     * values.
+     */
     static SortedMap<String, Boolean> readBy(Method route) {
         SortedMap<String, Boolean> names = new TreeMap<>();
         for (Parameter parameter : route.getParameters()) {

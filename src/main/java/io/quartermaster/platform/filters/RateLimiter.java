@@ -8,10 +8,10 @@ import io.github.bucket4j.TimeMeter;
 import java.time.Duration;
 
 /**
- * A token bucket for each key, in the memory of this replica. At most {@code keysLimit} buckets are kept: beyond, those that were not asked
- * longest are forgotten, and their keys begin with a full bucket.
+ * A token bucket for each key, in the memory of this replica. At most {@code keysLimit} buckets are kept. Beyond that,
+ * the least recently used are forgotten, and their keys begin with a full bucket.
  *
- * @param <K> what is limited
+ * @param <K> the callers whose rate is limited
  */
 final class RateLimiter<K> {
 
@@ -31,12 +31,12 @@ final class RateLimiter<K> {
         this.clock = clock;
         this.buckets = Caffeine.newBuilder()
                 .maximumSize(keysLimit)
-                // A bucket that is asked no more is full again by then.
+                // By then, an unused bucket is full again.
                 .expireAfterAccess(Duration.ofSeconds(burst / perSecond + 60L))
                 .build();
     }
 
-    /** Takes a token; false where there is none. */
+    /** Takes a token; false when the bucket is empty. */
     boolean tryAcquire(K key) {
         return bucket(key).tryConsume(1);
     }
@@ -46,7 +46,7 @@ final class RateLimiter<K> {
         bucket(key).addTokens(1);
     }
 
-    /** Takes all tokens, and a full bucket of those to come. */
+    /** Takes all tokens, and as many future ones as fill a bucket. */
     void drain(K key) {
         bucket(key).tryConsumeAsMuchAsPossible();
         bucket(key).consumeIgnoringRateLimits(bandwidth.getCapacity());

@@ -12,19 +12,23 @@ import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
 
 /**
- * Bounds the bodies of requests. A body that is said to be too large is refused before it is read; {@link BodyLimit} refuses one that turns out to be. The
- * connection of a request whose body takes too long to arrive is closed: without it a caller that sends a byte now and then keeps a connection, and what was
- * read so far, for as long as it likes.
+ * Limits the bodies of requests. A body whose declared length is too large is refused before it is read;
+ * {@link BodyLimit} refuses one of undeclared length. The connection of a request whose body takes too long to arrive
+ * is closed. Otherwise a caller that sends a byte now and then could hold a connection and the memory of its body
+ * without end.
  */
 @Singleton
 public class RequestBodyLimiter {
 
     private static final int TOO_LARGE = 413;
 
-    /** How long a refused body is still read, so that its sender can take the answer before the connection ends. */
+    /**
+     * How long the service continues to read a refused body, so that its sender can read the answer before the
+     * connection closes.
+     */
     private static final long DISCARD_MILLIS = 2_000;
 
-    /** The framework's bound on bodies of unknown length, by which it would answer without a problem document. */
+    /** The framework's limit on bodies of unknown length; its own answer would have no problem document. */
     private static final String FRAMEWORKS_LIMIT = "io.quarkus.max-request-size";
 
     private final Vertx vertx;
@@ -100,7 +104,7 @@ public class RequestBodyLimiter {
         return request.headers().contains(HttpHeaders.TRANSFER_ENCODING) || length(request) > 0;
     }
 
-    /** 0 where none is stated, or none that is a number. */
+    /** The declared length; 0 where none is declared, or where it is not a number. */
     private static long length(HttpServerRequest request) {
         try {
             String length = request.getHeader(HttpHeaders.CONTENT_LENGTH);

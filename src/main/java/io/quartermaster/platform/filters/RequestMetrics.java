@@ -16,12 +16,13 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jboss.resteasy.reactive.server.ServerRequestFilter;
 
 /**
- * Measures requests under {@code http.server.requests}. Each label takes its values from a closed set: {@code method} is a method of the API,
- * or {@code OTHER}; {@code uri} is the template of a route, or {@code UNKNOWN} where no route was found; {@code status} is a status of the
- * service, or {@code RESET} where the connection ended before the answer did.
+ * Measures requests under {@code http.server.requests}. Each label takes its values from a closed set: {@code method}
+ * is a method of the API, or {@code OTHER}; {@code uri} is the template of a route, or {@code UNKNOWN} where no route
+ * was found; {@code status} is a status of the service, or {@code RESET} where the connection ended before the answer
+ * did.
  *
- * <p>The framework's own measure labels requests that no route takes with the method and path as sent, and keeps each one for good, so
- * anyone could fill the memory. {@code application.properties} turns it off.
+ * <p>The framework's own metric labels requests that match no route with the method and path as sent. It keeps each
+ * label forever, so any caller could fill the memory. {@code application.properties} turns it off.
  */
 @Singleton
 public class RequestMetrics {
@@ -46,7 +47,7 @@ public class RequestMetrics {
         filters.register(this::measure, FilterPriorities.METRICS);
     }
 
-    /** Runs first of all that run behind the choice of a route, so that refusals of callers are measured by route, too. */
+    /** Runs first among the filters after route matching, so that refusals of callers are measured by route, too. */
     @ServerRequestFilter(priority = 0)
     public void name(ResourceInfo resource, RoutingContext request) {
         request.put(ROUTE, templates.computeIfAbsent(resource.getResourceMethod(), ServedMethods::template));

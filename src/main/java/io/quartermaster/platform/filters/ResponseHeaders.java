@@ -8,7 +8,10 @@ import jakarta.enterprise.event.Observes;
 import jakarta.inject.Singleton;
 import java.time.Duration;
 
-/** Sets what every answer says to browsers and caches: take the content as what it is called, keep no copy, and come by TLS again. */
+/**
+ * Sets the headers that every answer has for browsers and caches: do not guess the content type, store no copy, use TLS
+ * from now on.
+ */
 @Singleton
 public class ResponseHeaders {
 
@@ -23,12 +26,12 @@ public class ResponseHeaders {
         request.next();
     }
 
-    /** For answers to requests that no filter sees. */
+    /** Adds them to answers to requests that no filter sees. */
     static void addTo(RoutingContext request) {
         MultiMap headers = request.response().headers();
         headers.set("X-Content-Type-Options", "nosniff");
         headers.set(HttpHeaders.CACHE_CONTROL, "no-store");
-        // Also behind a trusted proxy that says it was called by TLS; browsers ignore the header where it was not.
+        // Also behind a trusted proxy that reports TLS; browsers ignore the header on connections without TLS.
         if (request.request().isSSL()) {
             headers.set("Strict-Transport-Security", "max-age=" + TLS_REMEMBERED.toSeconds());
         }

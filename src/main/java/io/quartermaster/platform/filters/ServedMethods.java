@@ -16,8 +16,8 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 
 /**
- * Which methods a path has, over all resource classes. The framework looks into one class only, the one whose path is the longest that
- * fits, and answers 404 where another class has the path, too.
+ * Which methods a path has, over all resource classes. The framework searches only the class with the longest matching
+ * path, and answers 404 even where another class has the path.
  */
 @Singleton
 public class ServedMethods {
@@ -81,13 +81,13 @@ public class ServedMethods {
                 pattern.append(Pattern.quote(path.substring(end))).toString());
     }
 
-    /** With a slash before each step and none at the end, however it is written. */
+    /** The path with a slash before each step and none at the end. */
     private static String steps(String path) {
         String begun = path.startsWith("/") ? path : "/" + path;
         return begun.endsWith("/") ? begun.substring(0, begun.length() - 1) : begun;
     }
 
-    /** None where nothing is served. */
+    /** The methods of a path; empty for an unknown path. */
     SortedSet<String> at(String path) {
         String wanted = steps(path);
         SortedSet<String> methods = new TreeSet<>();

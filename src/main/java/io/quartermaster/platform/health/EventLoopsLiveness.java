@@ -14,14 +14,14 @@ import org.eclipse.microprofile.health.HealthCheckResponse;
 import org.eclipse.microprofile.health.Liveness;
 
 /**
- * Whether every event loop takes work. Each connection belongs to one loop, so a service one of whose loops is blocked answers some callers
- * and not others; the loop that serves the probe says nothing of the rest.
+ * Checks that every event loop takes work. Each connection belongs to one loop, so a service with a blocked loop
+ * answers some callers and not others. The loop that serves the probe proves nothing about the others.
  */
 @Liveness
 @ApplicationScoped
 public class EventLoopsLiveness implements HealthCheck {
 
-    /** Shorter than probes wait. */
+    /** Shorter than the timeout of probes. */
     private static final Duration PATIENCE = Duration.ofSeconds(2);
 
     private final Vertx vertx;

@@ -12,7 +12,7 @@ import jakarta.inject.Singleton;
 import org.eclipse.microprofile.health.HealthCheck;
 import org.eclipse.microprofile.health.HealthCheckResponse;
 
-/** Runs health checks on {@link HealthCheckThreads}. The framework would run them on the threads of requests. */
+/** Runs health checks on {@link HealthCheckThreads}. The framework would run them on the request threads. */
 @Alternative
 @Priority(1)
 @Singleton

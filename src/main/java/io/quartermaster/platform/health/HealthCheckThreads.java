@@ -6,7 +6,7 @@ import io.vertx.core.WorkerExecutor;
 import jakarta.annotation.PreDestroy;
 import jakarta.inject.Singleton;
 
-/** The threads of health checks and metrics, which therefore answer also when requests have all the others. */
+/** The threads of health checks and metrics, which therefore answer also when requests occupy all other threads. */
 @Singleton
 public class HealthCheckThreads {
 
@@ -19,7 +19,7 @@ public class HealthCheckThreads {
         threads = vertx.createSharedWorkerExecutor("probes", THREADS);
     }
 
-    /** @param context of the work, which checks of data sources ask for */
+    /** @param context of the work, which the checks of data sources need */
     public void execute(Context context, Runnable work) {
         context.runOnContext(now -> threads.executeBlocking(
                 () -> {

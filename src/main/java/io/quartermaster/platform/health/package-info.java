@@ -3,7 +3,7 @@
  *
  * <p>Owns: threads that requests cannot take.
  *
- * <p>Does not own: what a single check asks (the package of the check).
+ * <p>Does not own: the single checks (the packages that bring them).
  *
  * <p>Invariants: health and metrics answer also when all request threads are busy.
  */

@@ -7,8 +7,8 @@ import java.time.format.DateTimeFormatterBuilder;
 import java.util.Locale;
 
 /**
- * Reads instants as RFC 3339 writes them ({@code 2026-11-01T00:00:00Z}, {@code 2026-11-01T01:00:00+01:00}), and also with an offset without a
- * colon ({@code +0100}), as generated Python clients write it.
+ * Reads instants as RFC 3339 writes them ({@code 2026-11-01T00:00:00Z}, {@code 2026-11-01T01:00:00+01:00}), and also
+ * with an offset without a colon ({@code +0100}), which generated Python clients write.
  */
 final class InstantParser {
 

@@ -32,8 +32,9 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The one way JSON is read and written: camelCase fields, kebab-case words for enums, times and durations as ISO-8601 text, absent
- * instead of null. What a reader does not know it refuses, so that a misspelt field is never silently ignored.
+ * The settings for reading and writing JSON: camelCase fields, kebab-case words for enums, times and durations as
+ * ISO-8601 text, absent fields instead of null. Unknown fields are refused, so that a misspelt field is never silently
+ * ignored.
  */
 @Singleton
 public class JsonSettings implements ObjectMapperCustomizer {
@@ -46,7 +47,7 @@ public class JsonSettings implements ObjectMapperCustomizer {
         return mapper;
     }
 
-    /** Last of all, so that these rules stand over those of the modules that are found. */
+    /** Runs last, so that these settings override those of the discovered modules. */
     @Override
     public int priority() {
         return MINIMUM_PRIORITY;
@@ -58,7 +59,7 @@ public class JsonSettings implements ObjectMapperCustomizer {
     }
 
     private static void apply(ObjectMapper mapper) {
-        // Of a field that is given twice nobody knows which was meant.
+        // Of two values for one field, it is unknown which the sender meant.
         mapper.getFactory().enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION);
         mapper.enable(
                 DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES,
@@ -78,7 +79,7 @@ public class JsonSettings implements ObjectMapperCustomizer {
                 mapper.getSerializationConfig().getAnnotationIntrospector(), new EnumWords()));
     }
 
-    /** A number in quotes is no number, 1 is not true, and a number is no text: the contract says which it is. */
+    /** Refuses a number in quotes for a number, 1 for true, and a number for a text: the contract states the type. */
     private static void refuseOtherTypes(ObjectMapper mapper) {
         for (LogicalType number : List.of(LogicalType.Integer, LogicalType.Float, LogicalType.Boolean)) {
             refuse(mapper, number, CoercionInputShape.String, CoercionInputShape.EmptyString);
@@ -98,7 +99,7 @@ public class JsonSettings implements ObjectMapperCustomizer {
         }
     }
 
-    /** Times and durations as ISO-8601 text; Jackson's own reading takes a number for seconds. */
+    /** Reads times and durations as ISO-8601 text only; Jackson's own deserializers would read a number as seconds. */
     private static final class TextOnly<T> extends StdScalarDeserializer<T> {
         private static final long serialVersionUID = 1L;
 
@@ -122,7 +123,7 @@ public class JsonSettings implements ObjectMapperCustomizer {
         }
     }
 
-    /** Asked after the annotations, so an enum may still say otherwise. */
+    /** Consulted after the annotations, so that an enum may still name its words itself. */
     private static final class EnumWords extends NopAnnotationIntrospector {
         private static final long serialVersionUID = 1L;
 

@@ -7,10 +7,10 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A change of some fields as RFC 7396 writes it: what is absent stays, null returns a field to its default, objects are merged, and
- * anything else, lists too, is replaced.
+ * A change of some fields in the form of RFC 7396: absent fields stay, null returns a field to its default, objects are
+ * merged, and all other values, lists too, are replaced.
  *
- * @param patch what is to change
+ * @param patch the fields that change
  */
 public record MergePatch(ObjectNode patch) {
 
@@ -19,7 +19,7 @@ public record MergePatch(ObjectNode patch) {
     /**
      * Reads a patch and checks each field against the type that it changes; a null is accepted everywhere.
      *
-     * @param type the resource as a request writes it, all of whose fields may be absent
+     * @param type the resource as a request states it, all of whose fields may be absent
      */
     public static MergePatch read(ObjectMapper json, @Nullable String body, Class<?> type)
             throws JsonProcessingException {
@@ -37,7 +37,7 @@ public record MergePatch(ObjectNode patch) {
     /**
      * Refuses a null for a field that needs a value.
      *
-     * @param accepted what the field takes
+     * @param accepted the values that the field accepts
      */
     public void requireValue(String field, String accepted) {
         if (patch.path(field).isNull()) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** One page of a list; {@code nextPageToken} is absent on the last. */
+/** One page of a list; the last page has no {@code nextPageToken}. */
 @JsonInclude(JsonInclude.Include.NON_NULL)
 public record Page<T>(List<T> items, @Nullable String nextPageToken) {
 
@@ -13,7 +13,7 @@ public record Page<T>(List<T> items, @Nullable String nextPageToken) {
         items = List.copyOf(items);
     }
 
-    /** Makes a page of what a query for {@code size + 1} rows found. */
+    /** Makes a page of the rows that a query for {@code size + 1} rows found. */
     public static <T> Page<T> of(List<T> found, int size, String scope, Function<T, String> key) {
         if (found.size() <= size) {
             return new Page<>(found, null);

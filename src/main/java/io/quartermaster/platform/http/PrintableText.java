@@ -1,13 +1,14 @@
 package io.quartermaster.platform.http;
 
-/** Judges texts that people give things as names, and that others then read. */
+/** Checks texts that users choose as names and that other users read. */
 public final class PrintableText {
 
     private PrintableText() {}
 
     /**
-     * Whether a text is one line of characters that can be printed in the order in which they stand. Controls are not, lone surrogates, breaks of lines, nor
-     * marks that turn the direction of the text after them: with these a name looks like another one.
+     * Whether a text is one line of printable characters in their visible order. Control characters, lone surrogates,
+     * line breaks and marks that change the direction of the text are not printable: with these, a name can look like
+     * another one.
      */
     public static boolean isPrintable(String text) {
         return text.codePoints().noneMatch(PrintableText::isHidden);

@@ -5,8 +5,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * An error as RFC 9457 writes it, with a {@code code} that never changes its meaning, and for bad input the field and what would be
- * accepted.
+ * An error in the form of RFC 9457, with a {@code code} whose meaning never changes. For invalid input it names each
+ * field and the accepted values.
  */
 @JsonInclude(JsonInclude.Include.NON_EMPTY)
 public record Problem(
@@ -20,7 +20,10 @@ public record Problem(
 
     public static final String MEDIA_TYPE = "application/problem+json";
 
-    /** One field that was not accepted. {@code field} is a path such as {@code quotas[0].reserved}, or a header or query parameter. */
+    /**
+     * One field that was not accepted. {@code field} is a path such as {@code quotas[0].reserved}, or a header or query
+     * parameter.
+     */
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Field(
             String field, String message, @Nullable String accepted) {}

@@ -6,7 +6,7 @@ import io.vertx.core.http.HttpHeaders;
 import io.vertx.ext.web.RoutingContext;
 import jakarta.inject.Singleton;
 
-/** Answers a request with a problem document before a route is looked for. */
+/** Answers a request with a problem document before the route is matched. */
 @Singleton
 public final class ProblemWriter {
 

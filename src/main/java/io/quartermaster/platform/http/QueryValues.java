@@ -12,8 +12,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads whole numbers and booleans out of query parameters. The framework's own reading answers 404 for a number that is none, and takes
- * every boolean that is not {@code true} for false: a misspelt {@code dryRun} would write.
+ * Reads whole numbers and booleans out of query parameters. The framework's own converters answer 404 for an invalid
+ * number, and read every boolean other than {@code true} as false: a misspelt {@code dryRun} would write.
  */
 @Provider
 public final class QueryValues implements ParamConverterProvider {
@@ -43,7 +43,7 @@ public final class QueryValues implements ParamConverterProvider {
                         .findFirst();
     }
 
-    @SuppressWarnings("unchecked") // The caller has compared the class.
+    @SuppressWarnings("unchecked") // The caller has checked the class.
     private static <T> ParamConverter<T> converter(String name, String accepted, Function<String, Object> reading) {
         return new Reader<>(name, accepted, text -> (T) reading.apply(text));
     }

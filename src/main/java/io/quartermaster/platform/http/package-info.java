@@ -5,8 +5,8 @@
  *
  * <p>Does not own: filters that run before a route is found (package {@code platform.filters}).
  *
- * <p>Invariants: every error leaves as an RFC 9457 problem document; what failed inside the service is logged and
- * not told.
+ * <p>Invariants: every error leaves as an RFC 9457 problem document; the cause of an internal failure is logged and not
+ * part of the answer.
  */
 @NullMarked
 package io.quartermaster.platform.http;

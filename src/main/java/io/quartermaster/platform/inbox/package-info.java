@@ -5,8 +5,8 @@
  *
  * <p>Does not own: what the leader does with an inbox row (package {@code dispatch}).
  *
- * <p>Invariants: an inbox row commits together with the change that it names; a wake-up that is lost only delays,
- * since every reader also polls.
+ * <p>Invariants: an inbox row commits together with the change that it names; a lost wake-up causes only a delay, since
+ * every reader also polls.
  */
 @NullMarked
 package io.quartermaster.platform.inbox;

@@ -1,8 +1,11 @@
 package io.quartermaster.platform.operations;
 
-/** The failure of something outside the service. While that is away, trying again costs none of the tries there are. */
+/**
+ * The failure of a system outside the service. Retries while that system is away do not count against the limit of
+ * retries.
+ */
 public interface ExternalFailure {
 
-    /** Whether it was not there to be asked, so that asking later may do. */
+    /** Whether the system was unreachable, so that a later call may succeed. */
     boolean isAway();
 }

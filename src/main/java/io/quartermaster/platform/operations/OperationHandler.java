@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * A kind of long work, which a request begins and answers 202 for: {@link OperationStore#insert} in the request's transaction, and the
- * {@link OperationRunner} of some replica does it. Beans of this type are found by themselves.
+ * A kind of long-running work. A request begins it with {@link OperationStore#insert} in its transaction and answers
+ * 202; the {@link OperationRunner} of some replica carries it out. The runner finds the beans of this type.
  */
 public interface OperationHandler {
 
@@ -19,16 +19,17 @@ public interface OperationHandler {
     List<String> steps();
 
     /**
-     * Does one step. It may run again after it was done, or half done, by this process or another: it makes sure that something is so. It
-     * may take as long as it needs. Where it fails, with a message that an operator can act on, it is tried again after a while.
+     * Carries out one step. It must be idempotent: it may run again after this or another process completed it, in full
+     * or in part. It may take as long as it needs. It fails with a message that an operator can act on, and is retried
+     * after a pause.
      */
     Uni<Void> run(String step, OperationStore.Claim claim);
 
-    /** How long its operations can be read once they are over; empty for as long as most. */
+    /** How long its ended operations are kept; empty for the default. */
     default Optional<Duration> kept() {
         return Optional.empty();
     }
 
-    /** In the transaction that notes that the operation has failed for good. */
+    /** Runs in the transaction that stores that the operation has failed for good. */
     Uni<Void> gaveUp(SqlConnection connection, Operation operation);
 }

@@ -7,8 +7,8 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
 
 /**
- * How long operations that are over are kept, and with them what they found. The tenant's last of a kind stays: it says how the tenant was
- * made, and is where asking again goes on.
+ * How long ended operations and their findings are kept. The tenant's last operation of each kind stays: it shows how
+ * the tenant was created, and a repeated request continues it.
  */
 @ApplicationScoped
 class OperationRetention implements RetentionSource {
@@ -44,7 +44,7 @@ class OperationRetention implements RetentionSource {
         return works.stream().map(this::retention).toList();
     }
 
-    /** Kinds are constants of the program, which go into statements as they are. */
+    /** The rule for one kind. Kinds are constants of the program, so they go into the statement unescaped. */
     private Retention retention(OperationHandler work) {
         String over = OVER.formatted(work.kind());
         return new Retention(

@@ -4,19 +4,22 @@ import io.smallrye.config.ConfigMapping;
 import io.smallrye.config.WithDefault;
 import java.time.Duration;
 
-/** How long work is done. */
+/** How long-running work is carried out. */
 @ConfigMapping(prefix = "quartermaster.operations")
 public interface OperationsConfig {
 
-    /** How often unfinished operations are looked for. */
+    /** How often each replica looks for unfinished operations. */
     @WithDefault("1s")
     Duration poll();
 
-    /** A process that died loses its operations to others after this long; while it lives it renews. */
+    /**
+     * How long a process owns an operation without renewing it. After this time, other replicas take over the
+     * operations of a process that died.
+     */
     @WithDefault("15s")
     Duration lease();
 
-    /** The wait after a failed step; it doubles with every failure. */
+    /** The wait after the first failure of a step; it doubles with every further failure. */
     @WithDefault("1s")
     Duration retryFirst();
 
@@ -25,13 +28,16 @@ public interface OperationsConfig {
     Duration retryMost();
 
     /**
-     * How many times an operation retries a failed step before it ends as failed. A repeated request then starts it again.
-     * Failures because Keycloak is unreachable (no answer, or 502, 503 or 504) do not count.
+     * How many times an operation retries a failed step before it ends as failed. A repeated request then starts it
+     * again. Failures because Keycloak is unreachable (no answer, or 502, 503 or 504) do not count.
      */
     @WithDefault("20")
     int retries();
 
-    /** How long an operation that is done or has failed can be read; the last of its kind stays. Audits say how long for themselves. */
+    /**
+     * How long an ended operation can be read; a tenant's last operation of each kind stays. Audits have a setting of
+     * their own.
+     */
     @WithDefault("90d")
     Duration kept();
 }

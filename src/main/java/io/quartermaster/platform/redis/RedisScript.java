@@ -8,7 +8,7 @@ import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 
-/** A Lua script, and the SHA-1 by which Redis knows it once it has seen it. */
+/** A Lua script, and the SHA-1 under which Redis caches it. */
 public record RedisScript(String source, String sha1) {
 
     /** Reads {@code redis/<name>.lua} from the class path. */

@@ -3,7 +3,7 @@
  *
  * <p>Owns: the one way to run a script, with its time limit.
  *
- * <p>Does not own: what scripts mean (the package that brings the script).
+ * <p>Does not own: the meaning of a script (the package that brings it).
  *
  * <p>Invariants: Redis is called outside database transactions; the loss of Redis loses no work.
  */

@@ -3,7 +3,7 @@ package io.quartermaster.platform.writes;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The answer to a write, as it is sent and as it is kept for a repeated {@code Idempotency-Key}. */
+/** The answer to a write, as it is sent and as it is stored for a repeated {@code Idempotency-Key}. */
 public record WriteReply(int status, @Nullable Object body, Map<String, String> headers) {
 
     public WriteReply {
@@ -26,7 +26,7 @@ public record WriteReply(int status, @Nullable Object body, Map<String, String> 
         return new WriteReply(201, body, Map.of("Location", location, "ETag", WriteParams.etag(version)));
     }
 
-    /** 202: long work; the body is its operation. */
+    /** 202: long-running work; the body is its operation. */
     public static WriteReply accepted(String location, Object body) {
         return new WriteReply(202, body, Map.of("Location", location));
     }

@@ -3,7 +3,7 @@
  *
  * <p>Owns: the table {@code idempotency}, the parameters and the reply that every write has.
  *
- * <p>Does not own: what is written (the package of the resource).
+ * <p>Does not own: the resources that are written (their packages).
  *
  * <p>Invariants: a write, its inbox row, its audit entry and the stored reply commit together or not at all.
  */

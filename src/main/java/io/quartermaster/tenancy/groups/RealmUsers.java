@@ -7,7 +7,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
 import org.keycloak.representations.idm.UserRepresentation;
 
-/** The users and service accounts that realms have, asked of Keycloak each time. */
+/** The users and service accounts of realms, read from Keycloak on each call. */
 @ApplicationScoped
 public class RealmUsers {
 
@@ -17,7 +17,10 @@ public class RealmUsers {
         this.admin = admin;
     }
 
-    /** Whether the caller's realm still has the caller, enabled. Fails when Keycloak takes longer than the patience. */
+    /**
+     * Whether the caller's realm still has the caller and has not disabled it. Fails when Keycloak takes longer than
+     * the patience.
+     */
     public Uni<Boolean> has(Caller caller, Duration patience) {
         return admin.call(patience, keycloak -> keycloak.realm(caller.realm().word())
                 .userById(caller.subject())

@@ -9,7 +9,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
 import java.util.List;
 
-/** The users, clients and groups of a tenant's realm that access rules name, asked of the realm each time. */
+/** The users, clients and groups of a tenant's realm that access rules name, read from Keycloak on each call. */
 @ApplicationScoped
 public class TenantSubjects {
 
@@ -19,7 +19,7 @@ public class TenantSubjects {
         this.admin = admin;
     }
 
-    /** Whether the realm lacks whom the rule names; fails when Keycloak takes longer than the patience of the caller. */
+    /** Whether the realm lacks the subject of the rule; fails when Keycloak takes longer than the patience. */
     public Uni<Boolean> lacks(TenantId tenant, AccessRule rule, Duration patience) {
         return switch (rule) {
             case AccessRule.ForEveryone everyone -> Uni.createFrom().item(false);

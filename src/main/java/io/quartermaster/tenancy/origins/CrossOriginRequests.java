@@ -13,9 +13,10 @@ import java.time.Duration;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Tells browsers which pages of other origins may call the API (CORS): for the paths of a tenant, those of the origins that the tenant allows. A preflight of
- * an allowed origin is answered without a token, since browsers send none with it. Every other request goes on as if it named no origin: so a tenant that does
- * not exist answers like one that does not allow the origin. Cookies are never read, so credentials are never allowed.
+ * Sets the headers by which browsers let pages of other origins call the API (CORS). Pages of the origins that a tenant
+ * allows may call the tenant's paths. A preflight of an allowed origin is answered without a token, since browsers send
+ * none with it. Every other request proceeds as if it named no origin. So the answer is the same for an unknown tenant
+ * and for one that does not allow the origin. Cookies are never read, so credentials are never allowed.
  */
 @Singleton
 public class CrossOriginRequests {
@@ -68,7 +69,7 @@ public class CrossOriginRequests {
                 && request.headers().contains(HttpHeaders.ACCESS_CONTROL_REQUEST_METHOD);
     }
 
-    /** The path's tenant, as sent. */
+    /** The tenant of the path, as sent. */
     private static @Nullable String tenant(String path) {
         if (!path.startsWith(TENANTS)) {
             return null;

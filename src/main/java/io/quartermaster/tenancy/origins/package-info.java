@@ -5,7 +5,7 @@
  *
  * <p>Does not own: tenants themselves (package {@code tenancy}).
  *
- * <p>Invariants: a CORS answer never depends on a query that the caller causes: origins are answered from memory.
+ * <p>Invariants: a CORS answer never causes a database query: it comes from the origins in memory.
  */
 @NullMarked
 package io.quartermaster.tenancy.origins;

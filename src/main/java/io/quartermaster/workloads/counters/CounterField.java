@@ -6,10 +6,12 @@ import java.util.UUID;
 /** The name of one counter of a tenant. */
 public sealed interface CounterField extends Comparable<CounterField> {
 
-    /** Who is counted: the whole tenant, or a policy with the policies below it. */
+    /**
+     * The subject of tenant-wide counters, in place of a policy. A policy counts together with the policies below it.
+     */
     String WHOLE_TENANT = "-";
 
-    /** As Redis has it. */
+    /** The field's name in Redis. */
     String key();
 
     @Override
@@ -17,7 +19,7 @@ public sealed interface CounterField extends Comparable<CounterField> {
         return key().compareTo(other.key());
     }
 
-    /** Workloads that wait in a queue; held ones too, since they may be released at any time. */
+    /** Waiting workloads in a queue. Held ones count too, since they may be released at any time. */
     record Waiting(UUID queue) implements CounterField {
         @Override
         public String key() {
@@ -33,14 +35,14 @@ public sealed interface CounterField extends Comparable<CounterField> {
         }
     }
 
-    /** What is measured in GPUs, summed from below. */
+    /** The amounts that are measured in GPUs, summed from the bottom. */
     enum Measure {
-        /** Asked for by what waits; counts in each pool it may use. */
+        /** The amount that waiting workloads request; it counts in each pool that they may use. */
         QUEUED("queued-gpus"),
         USED("used"),
-        /** The part of {@link #USED} that is covered by what is reserved. */
+        /** The part of {@link #USED} within the reserved amount. */
         RESERVED_USED("reserved-used"),
-        /** The part beyond. */
+        /** The part of {@link #USED} beyond the reserved amount. */
         OVER_QUOTA("over-quota");
 
         private final String word;
@@ -50,7 +52,7 @@ public sealed interface CounterField extends Comparable<CounterField> {
         }
     }
 
-    /** Reads what Redis has; empty for what is no counter (epoch, sequence ...). */
+    /** Parses a field name of Redis; empty for fields that are no counters (epoch, sequence ...). */
     static Optional<CounterField> parse(String key) {
         String[] steps = key.split(":", -1);
         if (steps.length == 2 && steps[0].equals("queued")) {

@@ -16,8 +16,8 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * The leader's running count of what its plans mean for the live counters. It is told tenants, policies and workloads as they are after
- * each commit, always in full; the newest statement replaces the one before, so telling it twice changes nothing. Used on one thread.
+ * The leader's totals for the live counters. After each commit it receives the complete state of changed tenants,
+ * policies and workloads. The newest state replaces the previous one, so repeating it changes nothing. Single-threaded.
  */
 public final class LiveCounterTotals {
 
@@ -32,7 +32,7 @@ public final class LiveCounterTotals {
     }
 
     /**
-     * @param group the policy's group; a policy counts what the policies of its subgroups count as well
+     * @param group the policy's group; a policy also counts the policies of its subgroups
      * @param reservedMilli by pool
      */
     public void policy(TenantId tenant, UUID policy, String group, Map<UUID, Long> reservedMilli) {
@@ -52,7 +52,7 @@ public final class LiveCounterTotals {
         of.add(workload, 1);
     }
 
-    /** What changed since it was asked last, one entry per tenant. */
+    /** The changes since the last call, one entry per tenant. */
     List<TenantCounters> changed() {
         List<TenantCounters> changed = new ArrayList<>();
         for (TenantId tenant : touched) {
@@ -70,7 +70,7 @@ public final class LiveCounterTotals {
         return changed;
     }
 
-    /** Everything there is to say of a tenant; of what it settles, see {@link #changed()}. */
+    /** The complete counters of a tenant; for its settled workloads see {@link #changed()}. */
     TenantCounters whole(TenantId tenant) {
         OfTenant of = ofTenant(tenant);
         return new TenantCounters(tenant, of.active, of.values(), Map.of());
@@ -106,7 +106,7 @@ public final class LiveCounterTotals {
     private record PolicyPool(UUID policy, UUID pool) {}
 
     private static final class OfTenant {
-        /** Until the tenant itself is told, nothing is admitted on these counters. */
+        /** Until the tenant itself is known, no submission is admitted by these counters. */
         private boolean active;
 
         private Map<UUID, Long> reserved = Map.of();
@@ -120,7 +120,7 @@ public final class LiveCounterTotals {
         private boolean toldActive;
         private Map<UUID, List<UUID>> settled = new HashMap<>();
 
-        /** A hold older than this has expired by itself. */
+        /** An older hold has expired by itself. */
         private static final long HOLD_MILLIS = Duration.ofMinutes(2).toMillis();
 
         void settle(CountedWorkload workload) {
@@ -170,7 +170,7 @@ public final class LiveCounterTotals {
                     .orElse(reserved);
         }
 
-        /** Adds to the tenant, the policy, and every policy of a group above. */
+        /** Adds to the tenant, to the policy, and to every policy of a group above it. */
         private void upwards(SortedMap<CounterField, Long> values, Measure measure, PolicyPool where, long milli) {
             values.merge(new Amount(measure, Optional.empty(), where.pool()), milli, Long::sum);
             values.merge(new Amount(measure, Optional.of(where.policy()), where.pool()), milli, Long::sum);

@@ -6,12 +6,15 @@ import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** What a tenant uses now. */
+/** The current usage of a tenant in the API. */
 public final class LiveUsageApi {
 
     private LiveUsageApi() {}
 
-    /** Where the figures come from: the counters that the leader publishes, or, when they are away, a count of the tables. */
+    /**
+     * The source of the figures: the counters that the leader publishes, or, if they are missing, a count of the
+     * tables.
+     */
     @Schema(name = "LiveUsageSource")
     public enum Source {
         REDIS,
@@ -19,11 +22,12 @@ public final class LiveUsageApi {
     }
 
     /**
-     * The figures of one instant. Every pool with an allotment, every policy with a quota and every open queue has its row, used or not.
+     * The figures of one instant. Every pool with an allotment, every policy with a quota and every open queue has a
+     * row, even when it is not used.
      *
-     * @param asOf time of the plan that they are of
-     * @param pools of the whole tenant
-     * @param policies with the policies of their subgroups
+     * @param asOf time of the plan
+     * @param pools the usage of the whole tenant
+     * @param policies the usage of each policy, including the policies of its subgroups
      */
     @Schema(name = "LiveUsage")
     public record Live(
@@ -32,10 +36,10 @@ public final class LiveUsageApi {
     /**
      * GPUs of one pool.
      *
-     * @param queued asked for by what waits and may use this pool
+     * @param queued requested by waiting workloads that may use this pool
      * @param used held now; the sum of the two that follow
-     * @param reservedUsed covered by what is reserved
-     * @param overQuota beyond it
+     * @param reservedUsed within the reserved amount
+     * @param overQuota beyond the reserved amount
      */
     @Schema(name = "LiveGpus")
     public record Gpus(GpuAmount queued, GpuAmount used, GpuAmount reservedUsed, GpuAmount overQuota) {}

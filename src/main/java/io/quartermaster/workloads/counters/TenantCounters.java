@@ -9,10 +9,11 @@ import java.util.TreeMap;
 import java.util.UUID;
 
 /**
- * What the leader publishes of one tenant: all counters, or those that changed.
+ * The counters of one tenant that the leader publishes: all of them, or those that changed.
  *
- * @param values by {@link CounterField}; absolute, zero where there is nothing any more
- * @param settled workloads that these counters carry for the first time, by queue: admission need not hold room for them any longer
+ * @param values by {@link CounterField}; absolute values, including 0
+ * @param settled workloads that these counters include for the first time, by queue: admission no longer needs to hold
+ *     room for them
  */
 public record TenantCounters(
         TenantId tenant, boolean active, SortedMap<CounterField, Long> values, Map<UUID, List<UUID>> settled) {

@@ -3,10 +3,10 @@
  *
  * <p>Owns: the Redis keys of counters, their rebuilding from PostgreSQL.
  *
- * <p>Does not own: what the leader decides.
+ * <p>Does not own: the leader's decisions.
  *
- * <p>Invariants: Redis may lose everything: counters are rebuilt, and too much may wait meanwhile but never too
- * much run.
+ * <p>Invariants: Redis may lose everything: counters are rebuilt. In the meantime too many workloads may wait, but
+ * never too many run.
  */
 @NullMarked
 package io.quartermaster.workloads.counters;

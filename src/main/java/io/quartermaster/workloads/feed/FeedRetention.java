@@ -6,11 +6,13 @@ import io.quartermaster.workloads.WorkloadsConfig;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
 
-/** How long the feed is kept. The newest entry of each tenant stays, so that a view of a quiet tenant can always be resumed. */
+/**
+ * The retention of the feed. The newest entry of each tenant stays, so that a view of a quiet tenant can always resume.
+ */
 @ApplicationScoped
 class FeedRetention implements RetentionSource {
 
-    /** A tenant's newest entry is looked for once in a batch: asked of each row, that would be nearly all of the work. */
+    /** Finds a tenant's newest entry once per batch: for each row, that would be nearly all of the work. */
     private static final String DELETE = """
             with old as materialized (
                 select ctid, tenant_id, seq, at from feed where at >= $1 and at < $2
@@ -22,12 +24,14 @@ class FeedRetention implements RetentionSource {
                 delete from feed where ctid = any (array(
                     select o.ctid from old o join newest n on n.tenant_id = o.tenant_id where o.seq < n.seq))
                 returning 1)
-            select (select count(*) from old) as rows, (select count(*) from deleted) as deleted, (select max(at) from old) as latest
+            select (select count(*) from old) as rows, (select count(*) from deleted) as deleted,
+                (select max(at) from old) as latest
             """;
 
     private static final String OLDEST = """
             select f.at as oldest from feed f
-             where f.seq < (select max(newer.seq) from feed newer where newer.tenant_id = f.tenant_id) order by f.at limit 1
+             where f.seq < (select max(newer.seq) from feed newer where newer.tenant_id = f.tenant_id)
+                 order by f.at limit 1
             """;
 
     private final WorkloadsConfig config;

@@ -13,7 +13,9 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** Tells live views that the feed of their tenant grew: one subscription a replica, whatever the number of views. */
+/**
+ * Notifies live views of new entries in their tenant's feed, with one subscription per replica for any number of views.
+ */
 @ApplicationScoped
 class FeedWakeups {
 
@@ -23,7 +25,10 @@ class FeedWakeups {
     private final Wakeups wakeups;
     private final Map<String, Waiting> byChannel = new ConcurrentHashMap<>();
 
-    /** Who waits for a channel, and how often it was woken: so a wake-up between looking and waiting is not lost. */
+    /**
+     * The views that wait for a channel, and the number of its wake-ups, so that none is lost between a read and a
+     * wait.
+     */
     private static final class Waiting {
         private long turns;
         private final Set<UniEmitter<? super Long>> emitters = ConcurrentHashMap.newKeySet();
@@ -46,7 +51,7 @@ class FeedWakeups {
                 .with(message -> wake(message.getChannel()), failure -> {});
     }
 
-    /** To be asked before looking, and given to {@link #after}. */
+    /** The number of wake-ups so far. Get it before reading the feed, and pass it to {@link #after}. */
     long turn(TenantId tenant) {
         Waiting waiting = byChannel.get(Wakeups.feed(tenant));
         if (waiting == null) {
@@ -57,7 +62,10 @@ class FeedWakeups {
         }
     }
 
-    /** Completes when the feed was woken after that turn, at the latest after the time given: then the caller looks for itself. */
+    /**
+     * Completes at the first wake-up after that number, at the latest after the given time. Then the caller reads the
+     * feed.
+     */
     Uni<Long> after(TenantId tenant, long turn, Duration atMost) {
         Waiting waiting = byChannel.computeIfAbsent(Wakeups.feed(tenant), channel -> new Waiting());
         return Uni.createFrom()

@@ -6,22 +6,22 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** What live views stream. */
+/** The events of live views in the API. */
 public final class WatchApi {
 
     private WatchApi() {}
 
     /**
-     * Something that happened to a workload.
+     * A change of a workload.
      *
-     * @param state what it is from then on
-     * @param reason why it waits, when that changed
+     * @param state the new state
+     * @param reason why it waits, if that changed
      * @param message the reason in words and numbers, as they were at that time
-     * @param attempt number of the attempt it is about
+     * @param attempt number of the attempt that changed
      * @param pool where the attempt holds devices
-     * @param rule by which right it was bound
-     * @param cause why it has to give way
-     * @param forWorkload whom it gives way to, when that is the same tenant's
+     * @param rule the rule by which it holds them
+     * @param cause why it was preempted
+     * @param forWorkload the preemptor, if it belongs to the same tenant
      */
     @Schema(name = "WorkloadEvent")
     @JsonInclude(JsonInclude.Include.NON_NULL)

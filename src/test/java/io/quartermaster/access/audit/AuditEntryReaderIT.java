@@ -23,7 +23,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** What tenant admins and the operator read of the audit log. */
+/** The audit entries that tenant admins and the operator can read. */
 @QuarkusTest
 class AuditEntryReaderIT {
 

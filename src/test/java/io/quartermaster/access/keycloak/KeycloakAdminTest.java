@@ -29,7 +29,7 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-/** Calls to a socket that takes connections and does not answer. What Keycloak itself does is for integration tests. */
+/** Calls to a socket that accepts connections and does not answer. Integration tests cover Keycloak itself. */
 class KeycloakAdminTest {
 
     private static final Duration SHORT = Duration.ofMillis(300);
@@ -63,7 +63,7 @@ class KeycloakAdminTest {
             try (Socket connection = silent.accept()) {
                 connection.setSoTimeout(Math.toIntExact(LONG.toMillis()));
                 while (connection.getInputStream().read() >= 0) {
-                    // what the call sends, up to its end
+                    // the request, up to its end
                 }
             }
             assertThat(failureOf(call).isAway()).isTrue();
@@ -71,7 +71,7 @@ class KeycloakAdminTest {
         }
     }
 
-    /** With {@code ..} in it, the address would be that of the users, or of another realm. */
+    /** With {@code ..} in it, the URL would address the users, or another realm. */
     @Test
     void keycloakIsNotAskedForGroupsWithDotSteps() throws Exception {
         try (Server server = Server.start()) {
@@ -87,7 +87,7 @@ class KeycloakAdminTest {
         }
     }
 
-    /** The normal form of a path has them as they are, and Keycloak refuses a path in another form. */
+    /** The normal form of a path has these characters unencoded, and Keycloak refuses any other form. */
     @Test
     void unreservedCharactersOfGroupNamesAreNotEncoded() throws Exception {
         try (Server server = Server.start()) {
@@ -177,7 +177,7 @@ class KeycloakAdminTest {
         }
     }
 
-    /** As of a realm that another replica made after the token of this one. */
+    /** As for a realm that another replica created after this one got its token. */
     @Test
     void tokenThatIsOlderThanARealmIsReplacedOnce() throws Exception {
         try (Server server = Server.start()) {
@@ -264,7 +264,7 @@ class KeycloakAdminTest {
                 .getConfigMapping(IdentityConfig.class));
     }
 
-    /** Speaks as much of Keycloak as the calls above need, or says nothing. */
+    /** Imitates the part of Keycloak that the calls above need, or does not answer. */
     private static final class Server implements AutoCloseable {
 
         private final HttpServer http;

@@ -5,12 +5,12 @@ import io.smallrye.config.PropertiesConfigSource;
 import io.smallrye.config.SmallRyeConfigBuilder;
 import java.util.Map;
 
-/** Doors to Keycloak's administration with other settings than the service has. */
+/** Clients of Keycloak's administration with other settings than the service has. */
 public final class KeycloakAdmins {
 
     private KeycloakAdmins() {}
 
-    /** @param settings by their full names; to be closed by nobody, since it holds no thread while it is idle */
+    /** @param settings by their full names. The client need not be closed, since it holds no thread while it is idle */
     public static KeycloakAdmin with(Map<String, String> settings) {
         return new KeycloakAdmin(new SmallRyeConfigBuilder()
                 .addDiscoveredConverters()

@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 class ProtocolTest {
     private static final UUID ID = UUID.fromString("01890a5d-ac96-774b-bcce-b302099a8057");
     private final ObjectMapper json = JsonMapper.builder().build();
-    /** As the service reads and writes; the two are configured apart and must agree. */
+    /** The service's mapper; those of service and agent are configured separately and must agree. */
     private final ObjectMapper service = JsonSettings.newMapper();
 
     @Test

@@ -57,7 +57,10 @@ class AttemptFolderTest {
         folder.claim().close();
     }
 
-    /** Whoever looks at an attempt expects an IOException: then it is this attempt's trouble, and the others go on. */
+    /**
+     * A damaged file must cause an IOException, which callers expect: then only this attempt is affected, and the
+     * others continue.
+     */
     @Test
     void aFileWithValuesThatAreNoneIsReportedAsTroubleOfThisAttempt(@TempDir Path path) throws IOException {
         AttemptFolder folder = new AttemptFolder(path);

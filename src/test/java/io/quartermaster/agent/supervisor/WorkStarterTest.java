@@ -29,7 +29,7 @@ class WorkStarterTest {
             "PATH",
             "/nowhere:/usr/bin:/bin");
 
-    /** The ways in which the same is done. */
+    /** The implementations of the starter. */
     enum Way {
         PERL,
         JAVA
@@ -87,11 +87,11 @@ class WorkStarterTest {
         assertThat(run(way, List.of("ls", "/proc/self/fd"))).isEqualTo("0\n1\n2\n3\nexit 0");
         assertThat(run(way, List.of("readlink", "/proc/self/fd/0", "/proc/self/cwd")))
                 .isEqualTo("/dev/null\n%s\nexit 0".formatted(folder.toRealPath()));
-        // An agent that was started by nohup(1) ignores SIGHUP, and what a program ignores the next one does, too.
+        // An agent that nohup(1) started ignores SIGHUP, and processes inherit ignored signals.
         List<String> started = new ArrayList<>(List.of("nohup"));
         started.addAll(starter(way));
         assertThat(run(started, List.of("grep", "-E", "^Sig(Blk|Ign)", "/proc/self/status")))
-                // The C library has the first two real-time signals for itself.
+                // The C library reserves the first two real-time signals.
                 .matches("(nohup: .*\n)?SigBlk:\t0{16}\nSigIgn:\t0{7}[01][08]0{7}\nexit 0");
     }
 

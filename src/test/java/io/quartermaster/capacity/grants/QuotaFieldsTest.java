@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A date that cannot be stored and read back would stop the leader of the whole cell. */
+/** A date that cannot be stored and read back would make every plan of the cell fail. */
 class QuotaFieldsTest {
 
     @ParameterizedTest

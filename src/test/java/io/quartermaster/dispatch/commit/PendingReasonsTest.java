@@ -11,7 +11,7 @@ import org.junit.jupiter.api.Test;
 
 class PendingReasonsTest {
 
-    /** A reason that could not be written would stop the cell: it is told in every plan until it is stored. */
+    /** A reason that could not be written would stop the cell: every plan writes it until it is stored. */
     @Test
     void aReasonIsWrittenWhateverItsNumbersAre() {
         Reason reason = new Reason(

@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** When a reservation counts as asked for and not honoured, and how much of it. */
+/** When a reservation counts as requested and not honoured, and how much of it. */
 class UnmetReservationsTest {
 
     private static final TenantId ACME = new TenantId("acme");

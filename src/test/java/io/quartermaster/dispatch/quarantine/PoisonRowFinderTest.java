@@ -8,7 +8,7 @@ import java.util.OptionalLong;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
-/** Which row is blamed, and which is not. */
+/** The choice of the row to blame. */
 class PoisonRowFinderTest {
 
     private static final int BATCH = 8;
@@ -28,7 +28,7 @@ class PoisonRowFinderTest {
         assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(1, false));
     }
 
-    /** Rows {@link #BAD} and later wait; the database is well. */
+    /** Row {@link #BAD} and later rows wait; the database works. */
     private OptionalLong cycle(Take take) {
         List<Long> ids =
                 switch (take) {

@@ -21,7 +21,7 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 import org.junit.jupiter.api.Test;
 
-/** A pool that knows its mix of work leaves what that work can use. */
+/** A pool with a mix of work leaves GPUs that this work can use. */
 class FragmentationTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final QuotaPath PATH = QuotaPath.of("acme");
@@ -38,7 +38,7 @@ class FragmentationTest {
     @Test
     void workThatCanUseAnyModelSparesTheOneThatOthersCannotDoWithout() {
         WorkloadMix workloadMix = new WorkloadMix(List.of(kind(4, 96), kind(4, 4, "A")));
-        // The last GPU of a node would be the tightest place, and few pieces need it: but there is only this one for
+        // The last GPU of a node would be the tightest place. Few pieces need such a GPU, but it is the only one for
         // them.
         List<Node> nodes =
                 List.of(node("a", "A", 1, 12), node("b", "B", 8, 96), node("c", "B", 8, 96), node("d", "B", 8, 96));

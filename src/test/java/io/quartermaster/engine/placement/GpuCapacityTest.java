@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 
 class GpuCapacityTest {
 
-    /** In a plan, moved work gets its new place before all that was there has been told to leave (seed 738 of the random cells). */
+    /**
+     * Within a plan, work that moves gets its new place before all work in that place is evicted (seed 738 of the
+     * random cells).
+     */
     @Test
     void aGpuIsSharedByWhoeverStaysOnItNotByWhoLeft() {
         GpuCapacity device = new GpuCapacity(new Node.Device(0, "H100", 81_920, false), Pool.Sharing.TENANT);

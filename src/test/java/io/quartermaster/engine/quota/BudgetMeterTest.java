@@ -13,7 +13,7 @@ class BudgetMeterTest {
     private static final PoolId POOL = new PoolId("onprem");
     private static final long GRACE = 1_000;
 
-    /** Two GPUs run on ten GPU-seconds. */
+    /** The meter of a budget of ten GPU-seconds, which two GPUs use. */
     private static BudgetMeter meter() {
         BudgetMeter budgetMeter = new BudgetMeter(QuotaPath.parse("acme/rnd"), Scope.of(POOL), GRACE);
         budgetMeter.left(10_000_000);

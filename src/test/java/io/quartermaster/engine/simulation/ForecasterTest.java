@@ -24,7 +24,7 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** A cell that goes on by itself. */
+/** Forecasts of a cell without new input. */
 class ForecasterTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final QuotaPath ACME = QuotaPath.of("acme");

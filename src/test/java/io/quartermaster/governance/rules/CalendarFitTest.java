@@ -26,7 +26,7 @@ class CalendarFitTest {
     private static final Instant NOW = Instant.parse("2026-11-21T12:00:00Z");
     private static final Instant LATER = NOW.plus(Duration.ofDays(1));
 
-    /** Ten are the tenant's in h100; two groups reserve four each. */
+    /** The tenant has ten in h100; two groups reserve four each. */
     private static TenantRules rules(QuotaTerms rnd) {
         return acme().with(policy("/rnd", new PolicyQuota(Scope.of(H100), rnd)))
                 .with(policy("/ops", RulesFixture.quota(H100, 4)));

@@ -155,7 +155,7 @@ class QuotaTreeBuilderTest {
         });
     }
 
-    /** Compared with the definition itself: a place's parent is the nearest place above it in the same tree. */
+    /** Compares with the definition: a place's parent is the nearest place above it in the same tree. */
     @Test
     @Tag("properties")
     void childrenAreThosePlacesWhoseNearestPlaceAboveItIs() {
@@ -179,7 +179,9 @@ class QuotaTreeBuilderTest {
         });
     }
 
-    /** With names that begin alike, and with groups whose parents have a policy, a quota elsewhere, or none. */
+    /**
+     * A tree with names of equal beginnings, and with groups whose parents have a policy, a quota elsewhere, or none.
+     */
     private static QuotaTreeBuilder randomTree(Random random) {
         List<String> names = List.of("a", "a-b", "ab", "b");
         Set<String> groups = new TreeSet<>();

@@ -24,7 +24,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** The equations hold for every true history, and for none whose segments were changed. */
+/** The equations hold for every valid history, and for none whose segments were changed. */
 class BookEquationsTest {
     private static final BookState NOTHING = BookState.empty(RandomHistory.TENANT, RandomHistory.HOUR);
 
@@ -174,7 +174,7 @@ class BookEquationsTest {
         return book.open(RandomHistory.TICKS);
     }
 
-    /** What stands in the place of the segment, if anything. */
+    /** The damaged segment, if any remains. */
     private static Optional<Segment> damage(Segment s, int kind) {
         return switch (kind) {
             case 0 -> Optional.empty();

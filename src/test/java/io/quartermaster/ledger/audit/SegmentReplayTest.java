@@ -114,7 +114,7 @@ class SegmentReplayTest {
         return book.close(100);
     }
 
-    /** The same stretch, said to be the other allocation's. */
+    /** The segment with the other allocation. */
     private static Segment withAllocation(Segment s) {
         Optional<Segment.Held> held = s.held()
                 .map(h -> new Segment.Held(

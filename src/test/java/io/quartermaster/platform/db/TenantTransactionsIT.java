@@ -19,7 +19,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** What becomes of a transaction whose asker has gone. */
+/** The outcome of a transaction whose caller has disconnected. */
 @QuarkusTest
 class TenantTransactionsIT {
 

@@ -13,7 +13,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
-/** Health and metrics are served by a listener of their own, and not to web pages. */
+/** Health and metrics have their own listener, which does not serve web pages. */
 @QuarkusTest
 class ManagementGuardIT {
 

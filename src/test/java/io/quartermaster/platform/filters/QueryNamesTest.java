@@ -14,7 +14,7 @@ import java.util.Arrays;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** Which query parameters a route reads, and what it says of others. */
+/** The query parameters that a route reads, and the refusal of all others. */
 class QueryNamesTest {
 
     static class Things {

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
-/** How many pieces of work are under way at a time. */
+/** The number of pieces of work that run at the same time. */
 class ConcurrencyLimiterTest {
 
     private static final Optional<TenantId> ACME = Optional.of(new TenantId("acme"));

@@ -41,7 +41,7 @@ class ProblemMappersTest {
             new CompletionException(new SocketException("Connection reset")),
             new IllegalStateException(ClosedConnectionException.INSTANCE),
             new CompletionException(new NoStackTraceThrowable("Timeout")),
-            // A statement on a connection that broke, and the rollback after it.
+            // A statement on a broken connection, and the rollback after it.
             new CompositeException(
                     new NoStackTraceThrowable("Connection is not active now, current status: CLOSED"),
                     new NoStackTraceThrowable("Connection is not active now, current status: CLOSED")),
@@ -58,7 +58,7 @@ class ProblemMappersTest {
         };
     }
 
-    /** Hibernate keeps nothing of the client's own exception but what is in it. */
+    /** Hibernate keeps of the client's exception only its message and its SQLSTATE. */
     private static JDBCException byHibernate(String sqlState) {
         return new JDBCException("error executing SQL statement", new SQLException("refused", sqlState, 0), "select 1");
     }
