@@ -101,7 +101,7 @@ class Round:
                 self.verdict.check(not late, f"round {self.number}: {name} is past its stop deadline: {attempt}")
         entries = operator.get("/v1/operator/quarantine-entries").get("items", [])
         self.verdict.check(not entries, f"round {self.number}: set aside: {json.dumps(entries)[:500]}")
-        for metric in ("quartermaster_attempts_stop_overdue", "quartermaster_dispatch_failed_turns"):
+        for metric in ("quartermaster_attempts_stop_overdue", "quartermaster_dispatch_failed_cycles"):
             value = self.installation.metric(metric)
             self.verdict.check(value == 0, f"round {self.number}: {metric} is {value}")
 

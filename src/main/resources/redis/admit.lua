@@ -1,10 +1,10 @@
--- Admits workloads of one tenant, or says which check failed; touches nothing unless all pass.
--- Never edits a published counter: what is admitted is held under the workload's id until the leader's batch carries it or the hold expires.
+-- Admits workloads of one tenant, or returns the check that failed; changes nothing unless all checks pass.
+-- It never changes a published counter: an admitted workload has a hold until the leader's batch counts it or the hold expires.
 --
--- KEYS: counters (hash), rate (hash), then per queue its holds (sorted set: workload id -> when the hold expires, ms)
--- ARGV: submissions per second, most at once, hold time in ms, then per queue: its id, most that may wait, n, n workload ids
--- Answer: {'ok'} | {'unknown'} no counters are published: somebody who can count must decide
---       | {'tenant', its state} | {'queue', which (from 1), waiting now, most} | {'rate', ms until there is room}
+-- KEYS: counters (hash), rate (hash), then per queue its holds (sorted set: workload id -> expiry of the hold, ms)
+-- ARGV: submissions per second, burst, hold time in ms, then per queue: its id, most that may wait, n, n workload ids
+-- Answer: {'ok'} | {'unknown'} no counters are published: the caller must check in PostgreSQL
+--       | {'tenant', its state} | {'queue', its number (from 1), waiting now, limit} | {'rate', ms until the rate allows it}
 
 local counters, rate = KEYS[1], KEYS[2]
 local perSecond, burst, holdMillis = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])

@@ -1,14 +1,14 @@
--- Publishes what a plan of the leader changed in one tenant's counters, or all of them; settles the holds of the workloads it carries.
+-- Publishes the changes of one tenant's counters by a plan of the leader, or all counters; removes the holds of the workloads that they count.
 --
 -- KEYS: counters (hash), then per queue its holds (sorted set)
--- ARGV: 'batch' or 'whole', epoch, sequence, sequence of the tenant's batch before this one (empty: not known), as of (ms), tenant state,
+-- ARGV: 'batch' or 'whole', epoch, sequence, sequence of the tenant's previous batch (empty: unknown), as of (ms), tenant state,
 --       n, n times field and value (a zero removes the field), then per queue: n, n workload ids
--- Answer: 'ok' | 'same' this batch or a later one was applied before | 'gap' a batch before this one is missing: send the whole
+-- Answer: 'ok' | 'same' this batch or a later one was applied before | 'gap' an earlier batch is missing: send all counters
 --       | 'deposed' a later leader has written
 
 local counters = KEYS[1]
 local whole, epoch, sequence = ARGV[1] == 'whole', tonumber(ARGV[2]), tonumber(ARGV[3])
--- Whatever else lies there is not ours to keep: the counters are made anew.
+-- A value of another type under the key is deleted, and the counters are rebuilt.
 local kind = redis.call('TYPE', counters).ok
 if kind ~= 'hash' and kind ~= 'none' then
     redis.call('DEL', counters)

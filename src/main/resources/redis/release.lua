@@ -1,7 +1,7 @@
--- Gives up holds, and gives what they took of the rate back: what did not come in was not submitted.
+-- Removes holds and returns their tokens to the rate limit, for workloads that were not submitted after all.
 --
--- KEYS: rate (hash), then per queue its holds (sorted set). ARGV: most at once, then per queue n, n workload ids
--- A hold that has expired, or is published by now, is not given back.
+-- KEYS: rate (hash), then per queue its holds (sorted set). ARGV: burst, then per queue n, n workload ids
+-- A hold that has expired, or whose workload is published by now, returns no token.
 local at, given = 2, 0
 for q = 2, #KEYS do
     local n = tonumber(ARGV[at])
@@ -10,7 +10,7 @@ for q = 2, #KEYS do
     end
     at = at + 1 + n
 end
--- Without a bucket there is nothing to give back: it is full.
+-- A missing bucket counts as full and needs no tokens.
 local tokens = redis.call('HGET', KEYS[1], 'tokens')
 if tokens and given > 0 then
     redis.call('HSET', KEYS[1], 'tokens', tostring(math.min(tonumber(ARGV[1]), tonumber(tokens) + given)))

@@ -1,7 +1,7 @@
 package io.quartermaster;
 
 import io.quarkus.runtime.annotations.QuarkusMain;
-import io.quartermaster.cli.QuartermasterCommand;
+import io.quartermaster.launch.CommandLineFactory;
 
 /** The program: one command per run; only {@code up} starts the service. */
 @QuarkusMain
@@ -9,7 +9,7 @@ public final class Main {
     Main() {}
 
     public static void main(String... args) {
-        int exitCode = QuartermasterCommand.execute(args);
+        int exitCode = CommandLineFactory.installed().create().execute(args);
         System.exit(exitCode);
     }
 }

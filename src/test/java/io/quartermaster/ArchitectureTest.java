@@ -45,13 +45,13 @@ import org.eclipse.microprofile.config.inject.ConfigProperty;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.NullMarked;
 
-/** The arrows between packages, the doors to the database and the names, as ARCHITECTURE.md draws them. */
+/** The imports between packages, the access to the database and the names, as ARCHITECTURE.md defines them. */
 @AnalyzeClasses(packages = "io.quartermaster", importOptions = ImportOption.DoNotIncludeTests.class)
 class ArchitectureTest {
 
     private static final String ROOT = "io.quartermaster";
 
-    /** From the ground up; a package imports from floors below its own. */
+    /** The layers from the bottom; a package imports only from layers below its own. */
     private static final List<Set<String>> FLOORS = List.of(
             Set.of("ledger", "engine", "platform"),
             Set.of("metering", "access"),
@@ -60,26 +60,31 @@ class ArchitectureTest {
             Set.of("workloads"),
             Set.of("insight", "dispatch", "execution"));
 
-    /** Outside the floors: what each of these may import. Nothing but what is named here imports them. */
+    /**
+     * The packages outside the layers, each with the packages that it may import. Only packages named here import them.
+     */
     private static final Map<String, Set<String>> APART = Map.of(
-            "", Set.of("cli"),
-            "cli", Set.of("agent", "embedded", "engine", "ledger"),
-            "embedded", Set.of(),
+            "", Set.of("launch"),
+            "launch", Set.of("agent.protocol"),
+            "cli", Set.of("agent", "agent.protocol", "embedded", "engine", "launch", "ledger"),
+            "embedded", Set.of("launch"),
+            "loadtest", Set.of("access", "platform"),
             "agent", Set.of("agent.protocol"),
             "agent.protocol", Set.of());
 
-    /** Arrows that do not go down, each with the decision that allows it. */
+    /** Imports that do not point to a lower layer, each with the decision that allows it. */
     private static final Map<String, Set<String>> ALLOWED_BESIDES = Map.of(
             // docs/adr/0008: the protocol records are all that service and agent share
             "execution.agents", Set.of("agent.protocol"),
-            // docs/adr/0011: who may read usage is the gate's to say, and the gate knows nothing of usage
+            // docs/adr/0011: the gate decides which callers may read usage, but does not depend on usage
             "metering", Set.of("access"),
-            // docs/adr/0015: what the leader will do is foretold by its own code
+            // docs/adr/0015: the leader's own code forecasts its decisions
             "insight", Set.of("dispatch"));
 
     /**
-     * The system role sees every tenant. These classes may: the leader and what it reads and writes, the agents' service (nodes are the
-     * operator's), the closing of hours, issuer look-up, the audit sealer, the deletion of rows whose time is over, gauges, and what serves operators.
+     * The classes that may use the system role, which sees every tenant. They are: the leader with its readers and
+     * writers; the agents' service (nodes belong to the operator); the closing of hours; issuer look-up; the audit
+     * sealer; the deletion of expired rows; gauges; the resources for operators.
      */
     private static final Set<String> SYSTEM_ROLE = Set.of(
             "access.audit.AuditSealer",
@@ -129,11 +134,29 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule importsGoDownOnly = classes().should(importOnlyWhatIsBelow());
 
+    /** The jar of the agent has these libraries beside it, and nothing of the service. */
+    @ArchTest
+    static final ArchRule theAgentUsesFewLibraries = classes()
+            .that()
+            .resideInAPackage(ROOT + ".agent..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    ROOT + ".agent..",
+                    "java..",
+                    "com.sun.management..",
+                    "com.fasterxml.jackson..",
+                    "picocli..",
+                    "org.jspecify..");
+
     @ArchTest
     static final ArchRule packagesFormNoCircle =
             slices().matching(ROOT + ".(**)").should().beFreeOfCycles();
 
-    /** From the bottom: a part imports only parts before it. The empty name stands for the package itself. */
+    /**
+     * The layers within a package, from the bottom: a part imports only earlier parts. The empty name stands for the
+     * package itself.
+     */
     private static final Map<String, List<String>> LAYERS_WITHIN = Map.of(
             "engine",
                     List.of(
@@ -152,14 +175,17 @@ class ArchitectureTest {
     @ArchTest
     static final ArchRule layersWithinPackagesHold = classes().should(importOnlyLowerLayersWithinTheirPackage());
 
-    /** Inference reaches types that the compiler lets pass and the virtual machine refuses with an IllegalAccessError. */
+    /**
+     * With type inference, code can use types that the compiler accepts, but the virtual machine refuses with an
+     * IllegalAccessError.
+     */
     @ArchTest
     static final ArchRule packagesUseOnlyPublicTypesOfOthers = classes().should(useOnlyPublicTypesOfOtherPackages());
 
-    /** Packages with more files than this are split by what their parts do. */
+    /** Packages with more files than this must be split by function. */
     private static final int MOST_FILES = 28;
 
-    /** Plain records; many small ones, read together. */
+    /** Packages of many small plain records, which readers use together. */
     private static final Set<String> MAY_BE_LARGER = Set.of("engine.model");
 
     @ArchTest
@@ -225,7 +251,7 @@ class ArchitectureTest {
                 .isTrue());
     }
 
-    /** Its pool is for plans and what belongs to them. */
+    /** The leader's pool is for plans and their reads and writes. */
     @ArchTest
     static final ArchRule onlyTheLeaderUsesTheLeadersPool = noClasses()
             .that()
@@ -233,7 +259,7 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat(type(LeaderDatabase.class));
 
-    /** Its pool is for the calls of what runs attempts, and for the sessions that those show. */
+    /** The executors' pool is for the calls of agents, and for the checks of their sessions. */
     @ArchTest
     static final ArchRule onlyExecutorsUseTheExecutorsPool = noClasses()
             .that()
@@ -243,7 +269,7 @@ class ArchitectureTest {
             .should()
             .dependOnClassesThat(type(ExecutorDatabase.class));
 
-    /** Calls to Keycloak and Redis are made outside of transactions; these doors see to it ({@link OpenTransactions}). */
+    /** Calls to Keycloak and Redis happen outside transactions; these clients check that ({@link OpenTransactions}). */
     @ArchTest
     static final ArchRule otherSystemsAreCalledThroughDoorsThatAskForOpenTransactions = classes()
             .that(are(directlyUsing(RedisAPI.class)))
@@ -432,12 +458,12 @@ class ArchitectureTest {
         return firstWord(from).equals(firstWord(to)) || floorOf(firstWord(to)) < floorOf(firstWord(from));
     }
 
-    /** The package's name below ours: "dispatch", "execution.agents", "" for the program's own. */
+    /** The package's name below the root package: "dispatch", "execution.agents", "" for the root package itself. */
     private static String placeOf(String packageName) {
         return packageName.equals(ROOT) ? "" : packageName.substring(ROOT.length() + 1);
     }
 
-    /** The name in {@link #APART} that a package counts as: its own, else that of its first word. */
+    /** The name in {@link #APART} that a package belongs to: its own, otherwise its first segment. */
     private static String partApart(String place) {
         return APART.containsKey(place) ? place : firstWord(place);
     }
@@ -446,7 +472,7 @@ class ArchitectureTest {
         return Stream.of(place.split("\\.")).findFirst().orElse("");
     }
 
-    /** From 0 at the ground; -1 for what has no floor. */
+    /** The number of a package's layer, from 0 at the bottom; -1 for a package outside the layers. */
     private static int floorOf(String place) {
         for (int floor = 0; floor < FLOORS.size(); floor++) {
             if (FLOORS.get(floor).contains(place)) {

@@ -23,7 +23,10 @@ import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 
-/** Alert rules, dashboard, collector and runbooks name metrics that the code makes and the documentation lists, and each alert has its page. */
+/**
+ * Alert rules, dashboard, collector and runbooks use only metrics that the code exports and the documentation lists.
+ * Each alert has its page.
+ */
 class MonitoringDocTest {
 
     private static final Path RULES = Path.of("deploy/prometheus/alerts.yaml");
@@ -31,7 +34,7 @@ class MonitoringDocTest {
     private static final Path COLLECTOR = Path.of("deploy/otel-collector/config.yaml");
     private static final Path RUNBOOKS = Path.of("docs/runbooks");
     private static final List<String> HEADINGS =
-            List.of("## What it means", "## Impact", "## How to look", "## How to mend", "## When to escalate");
+            List.of("## Meaning", "## Impact", "## Diagnosis", "## Mitigation", "## Escalation");
 
     private static final Pattern BUILDER = Pattern.compile("\\.builder\\(\\s*\"(quartermaster\\.[a-z.]+)\"");
     private static final Pattern IN_TEXT =
@@ -41,7 +44,7 @@ class MonitoringDocTest {
     private static final Pattern GROUPING = Pattern.compile("\\b(?:by|without|on|ignoring)\\s*\\(([^)]*)\\)");
     private static final Pattern NAME = Pattern.compile("(?<![\\w$])([a-zA-Z_:][\\w:]*)(?!\\w)(?!\\s*\\()");
     private static final Set<String> KEYWORDS = Set.of("and", "or", "unless", "bool", "offset");
-    /** What Prometheus itself adds to a series. */
+    /** Labels that Prometheus itself adds to a series. */
     private static final Set<String> LABELS_OF_SCRAPES = Set.of("instance", "job");
 
     @Test
@@ -187,7 +190,7 @@ class MonitoringDocTest {
                 .contains("metrics_path=/metrics");
     }
 
-    /** Every metric is in the list, and every label is one of a metric of the expression. */
+    /** Asserts that every metric is in the list, and every label belongs to a metric of the expression. */
     private static void assertKnown(String expression) {
         Map<String, Set<String>> series = series();
         Set<String> names = namesIn(expression);
@@ -200,7 +203,7 @@ class MonitoringDocTest {
         assertThat(labelsIn(expression)).as(expression).isSubsetOf(labels);
     }
 
-    /** What is left of an expression of PromQL without selectors, ranges, groupings, functions, numbers and words of the language. */
+    /** The names in an expression of PromQL, without selectors, ranges, groupings, functions, numbers and keywords. */
     private static Set<String> namesIn(String expression) {
         String bare = expression
                 .replaceAll("\\{[^}]*}", "")
@@ -226,7 +229,7 @@ class MonitoringDocTest {
         return labels;
     }
 
-    /** The series of each metric, with their labels: a timer has its count, sum and longest beside it. */
+    /** The series of each metric, with their labels: a timer also has the series of its count, sum and maximum. */
     private static Map<String, Set<String>> series() {
         Map<String, Set<String>> series = new TreeMap<>();
         DocumentedMetrics.labels().forEach((name, labels) -> {

@@ -2,7 +2,7 @@ package io.quartermaster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.agent.ProgramVersion;
+import io.quartermaster.agent.protocol.ProgramVersion;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -12,13 +12,15 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** The version stands in {@code pom.xml}; the program reads it from there, and files that must repeat it say the same. */
+/**
+ * The version is in {@code pom.xml}; the program reads it from there, and files that repeat it have the same version.
+ */
 class VersionDocTest {
 
     private static final Pattern OWN_VERSION =
             Pattern.compile("<artifactId>quartermaster</artifactId>\\s*<version>([^<]+)</version>");
     private static final Pattern TAG = Pattern.compile("\\bquartermaster(?::|-migration-)(\\d+\\.\\d+\\.\\d+[^\\s`]*)");
-    /** Those that the release script writes. */
+    /** The files in which the release script writes the version. */
     private static final List<Path> REPEATING = List.of(
             Path.of("deploy/Containerfile"),
             Path.of("deploy/compose.yaml"),

@@ -30,8 +30,9 @@ import org.jboss.resteasy.reactive.server.ServerResponseFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gate in front of every route: 401 without a good token, 429 for a realm or an agent that sends too many requests, 404 for what the caller may not know of, 403 for what it may not do, else
- * the request goes on as its {@link Caller}.
+ * The gate in front of every route. It answers 401 without a valid token, and 429 for a realm or an agent that sends
+ * too many requests. It answers 404 for resources that the caller may not see, and 403 for actions that it may not
+ * take. All other requests proceed with their {@link Caller}.
  */
 public final class AccessFilter {
 
@@ -74,7 +75,7 @@ public final class AccessFilter {
 
     private record Shown(Caller caller, Credential proof, Instant expiry) {}
 
-    /** A node's session is looked at here alone: Keycloak, which may be away, knows nothing of it. */
+    /** The service checks a node's session by itself: Keycloak, which may be away, does not know it. */
     private Uni<Shown> shown(ContainerRequestContext request, String requestId) {
         Optional<String> session = RealmResolver.bearer(request.getHeaderString(HttpHeaders.AUTHORIZATION))
                 .filter(NodeSessionIssuer::isToken);
@@ -135,7 +136,9 @@ public final class AccessFilter {
         };
     }
 
-    /** Another tenant is not even looked up for a tenant's caller, so that no answer can take longer for one that exists. */
+    /**
+     * For a tenant's caller, no other tenant is looked up, so that response times do not reveal which tenants exist.
+     */
     private Uni<Optional<IssuerDirectory.Standing>> standing(Caller caller, String tenant) {
         boolean mayExist =
                 switch (caller.realm()) {
@@ -153,7 +156,9 @@ public final class AccessFilter {
 
     private static ProblemException away(Throwable failure) {
         return ProblemException.of(
-                503, "identity-unavailable", "tokens cannot be checked just now: Keycloak does not answer; try again");
+                503,
+                "identity-unavailable",
+                "Keycloak does not answer, so the service cannot check tokens; send the request again later");
     }
 
     private static String requestId(@Nullable String given) {

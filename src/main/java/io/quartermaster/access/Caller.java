@@ -7,14 +7,15 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Who makes this request, as a verified token says.
+ * The caller of a request, as a verified token describes it.
  *
  * @param subject the realm's unchanging id of the user or service account
- * @param username unique within the realm; {@code service-account-<client>} for a service account, and such names count as nobody else's
- * @param groups full paths, as the realm has them
- * @param clientId of a service account whose token says so; empty for a person
+ * @param username unique within the realm; {@code service-account-<client>} for a service account, and no other user
+ * can have such a name
+ * @param groups full paths, as in the realm
+ * @param clientId of a service account whose token names its client; empty for a person
  * @param node the node whose agent this is; only in the operator's realm
- * @param requestId under which this request is found again in the audit log and the traces
+ * @param requestId the id that identifies this request in the audit log and the traces
  */
 public record Caller(
         Realm realm,
@@ -28,7 +29,7 @@ public record Caller(
 
     static final String SERVICE_ACCOUNT_PREFIX = "service-account-";
 
-    /** No user of Keycloak can have parentheses in the name. */
+    /** The service's own name: no user of Keycloak can have parentheses in its name. */
     private static final String SERVICE = "(service)";
 
     public Caller {
@@ -38,13 +39,16 @@ public record Caller(
             }
         }
         if (node.isPresent() && !(realm instanceof Realm.Operator)) {
-            throw new IllegalArgumentException("agents are the operator's");
+            throw new IllegalArgumentException("agents belong to the operator's realm");
         }
         roles = roles.isEmpty() ? Set.of() : Set.copyOf(EnumSet.copyOf(roles));
         groups = Set.copyOf(groups);
     }
 
-    /** The service itself, where it acts and nobody asked: for audit entries. It has no roles, so it passes no gate. */
+    /**
+     * The service itself, as the actor of audit entries for actions without a caller. It has no roles, so it passes no
+     * gate.
+     */
     public static Caller service() {
         return new Caller(
                 new Realm.Operator(),
@@ -57,28 +61,34 @@ public record Caller(
                 Ids.next().toString());
     }
 
-    /** Told by the name too: a token that leaves the client out must not turn a service account into a person. */
+    /** The name decides too: a token that omits the client must not turn a service account into a person. */
     public boolean isServiceAccount() {
         return clientId.isPresent() || username.startsWith(SERVICE_ACCOUNT_PREFIX);
     }
 
-    /** Whether any role grants it, perhaps only within groups: then {@link #may(Permission, GroupPath)} has the last word. */
+    /**
+     * Whether any role grants the permission, even if only within groups: then {@link #may(Permission, GroupPath)}
+     * decides.
+     */
     public boolean may(Permission permission) {
         return roles.stream().anyMatch(role -> role.permissions().contains(permission));
     }
 
-    /** Whether some role grants it for everything of the tenant. */
+    /** Whether some role grants the permission for the whole tenant. */
     public boolean mayEverywhere(Permission permission) {
         return roles.stream()
                 .anyMatch(role -> !role.boundToGroups() && role.permissions().contains(permission));
     }
 
-    /** Whether it is granted for this group: by a role of the whole tenant, or by one bound to a group that contains it. */
+    /**
+     * Whether the permission is granted for this group: by a role for the whole tenant, or by one for a group that
+     * contains it.
+     */
     public boolean may(Permission permission, GroupPath group) {
         return mayEverywhere(permission) || may(permission) && groups.stream().anyMatch(mine -> mine.contains(group));
     }
 
-    /** The groups to which a right that is bound to groups reaches, sorted. */
+    /** The groups that limit the caller's group-bound rights, sorted. */
     public Set<GroupPath> groupsInOrder() {
         return new TreeSet<>(groups);
     }

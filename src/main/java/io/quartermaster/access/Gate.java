@@ -4,15 +4,15 @@ import io.quartermaster.platform.http.ProblemException;
 import java.util.Set;
 
 /**
- * Decides whether a caller passes to a route. What a caller must not know of is answered as if it did not exist; only inside its own part
- * of the API is a caller told which permission it lacks.
+ * Decides whether a caller may use a route. Resources that a caller may not see look as if they did not exist; only
+ * inside its own part of the API does a caller learn which permission it lacks.
  */
 final class Gate {
 
     sealed interface Verdict {
         record Pass() implements Verdict {}
 
-        /** 404, the same as for what does not exist. */
+        /** 404, as for a resource that does not exist. */
         record Unseen() implements Verdict {}
 
         /** 403. */
@@ -21,11 +21,11 @@ final class Gate {
         /** 403: the caller's tenant is suspended, and may only read. */
         record Suspended() implements Verdict {}
 
-        /** 403: the route states no permission; nobody may use it. */
+        /** 403: the route states no permission, so no caller may use it. */
         record Unguarded() implements Verdict {}
     }
 
-    /** What outlives a tenant: its books and its audit entries. */
+    /** Permissions for the data that outlives a tenant: its usage and its audit entries. */
     private static final Set<Permission> OUTLIVING = Set.of(Permission.USAGE_READ, Permission.AUDIT_READ);
 
     private Gate() {}
@@ -44,7 +44,7 @@ final class Gate {
         return isSuspended(caller, route) ? new Verdict.Suspended() : new Verdict.Pass();
     }
 
-    /** The operator's people go on putting things in order where a tenant is suspended. */
+    /** Whether the tenant is suspended for this caller. A suspension does not restrict the operator's staff. */
     private static boolean isSuspended(Caller caller, Route route) {
         return caller.realm() instanceof Realm.Tenant
                 && route.access() == Route.Access.WRITES
@@ -64,7 +64,7 @@ final class Gate {
         };
     }
 
-    /** The operator's people and machines see tenants only as far as a right of theirs reaches. */
+    /** The operator's users and service accounts see tenants only as far as their own permissions reach. */
     private static boolean seesTenant(Caller caller, Route.Area.OfTenant area, Route route) {
         return switch (caller.realm()) {
             case Realm.Tenant own -> own.id().value().equals(area.tenant());
@@ -80,7 +80,7 @@ final class Gate {
                         && route.needs().filter(OUTLIVING::contains).isPresent();
     }
 
-    /** Ends the request unless it may pass. */
+    /** Throws a problem unless the request may pass. */
     static void enforce(Caller caller, Route route) {
         switch (decide(caller, route)) {
             case Verdict.Pass pass -> {}
@@ -89,13 +89,14 @@ final class Gate {
                 throw ProblemException.forbidden("this needs the permission "
                         + lacks.permission().word()
                         + (caller.roles().isEmpty()
-                                ? ", and you have no role: ask an admin of the tenant to add you to a group or to give you a role such as member or viewer"
+                                ? ", and you have no role: ask an admin of the tenant to add you to a group or to "
+                                        + "give you a role such as member or viewer"
                                 : ""));
             case Verdict.Suspended suspended ->
                 throw ProblemException.of(
-                        403, "tenant-suspended", "the tenant is suspended: it can read, and change nothing");
+                        403, "tenant-suspended", "the tenant is suspended: its users can read, but change nothing");
             case Verdict.Unguarded unguarded ->
-                throw ProblemException.forbidden("this route states no permission, so nobody may use it");
+                throw ProblemException.forbidden("this route states no permission, so no caller may use it");
         }
     }
 }

@@ -13,20 +13,22 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 /**
  * A user group of a tenant, from the top: {@code /research/nlp}. A group contains itself and its subgroups.
  *
- * <p>The constructor accepts every path that was ever stored or that a token names. {@link #requested} accepts what a request may name.
+ * <p>The constructor accepts every path that was ever stored or that a token names. {@link #requested} accepts the
+ * paths that a request may name.
  */
 @Schema(
         type = SchemaType.STRING,
         maxLength = GroupPath.MAX_LENGTH,
         pattern = "^(/[^/]+)+$",
         description =
-                "path of a group, such as /research/nlp. Each step has at most 255 printable characters, does not begin or end with a blank, and is not . or ..")
+                "path of a group, such as /research/nlp. Each step has at most 255 printable characters, does not "
+                        + "begin or end with a blank, and is not . or ..")
 public record GroupPath(String value) implements Comparable<GroupPath> {
 
     public static final int MAX_LENGTH = 512;
     /** The most characters of a step: the longest name of a group that Keycloak stores. */
     public static final int MAX_STEP_LENGTH = 255;
-    /** What is told to those who wrote something else. */
+    /** The description of a valid path, for the field {@code accepted} of a problem. */
     public static final String ACCEPTED = "a path such as /research/nlp of at most " + MAX_LENGTH
             + " characters, whose steps have 1 to " + MAX_STEP_LENGTH
             + " printable characters, do not begin or end with a blank, and are not . or ..";
@@ -46,7 +48,7 @@ public record GroupPath(String value) implements Comparable<GroupPath> {
     /**
      * The path that a request names.
      *
-     * @throws IllegalArgumentException where a group of this path cannot be made; the message says why
+     * @throws IllegalArgumentException if no group with this path can be created; the message states the reason
      */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static GroupPath requested(String value) {
@@ -56,7 +58,7 @@ public record GroupPath(String value) implements Comparable<GroupPath> {
         return new GroupPath(value);
     }
 
-    /** Why a request may not name a group of this path; empty where it may. */
+    /** The reason why a request may not name a group of this path; empty if it may. */
     public static Optional<String> refusal(String value) {
         if (value.length() > MAX_LENGTH) {
             return Optional.of("is " + value.length() + " characters long");
@@ -91,7 +93,7 @@ public record GroupPath(String value) implements Comparable<GroupPath> {
         return other.value.equals(value) || other.value.startsWith(value + "/");
     }
 
-    /** Whether a step is {@code .} or {@code ..}: an address of Keycloak cannot name such a group. */
+    /** Whether a step is {@code .} or {@code ..}: a URL of Keycloak cannot name such a group. */
     public boolean hasDotSteps() {
         return (value + "/").contains("/./") || (value + "/").contains("/../");
     }

@@ -22,21 +22,23 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Sessions of nodes: tokens that the service itself gives to agents and checks, so that a node's lease does not hang on Keycloak.
+ * Issues and checks the session tokens of nodes' agents, so that the renewal of a node's leases does not depend on
+ * Keycloak.
  *
- * <p>The first one is opened with a token of Keycloak, each further one with one that still holds. Of a token only its hash is stored. A
- * node's sessions end when its credential is replaced or removed; a token of Keycloak from before that opens none.
+ * <p>An agent opens the first session with a token of Keycloak, each further one with a valid session. Only the hash of
+ * a session's token is stored. A node's sessions end when its credential is replaced or removed; an older token of
+ * Keycloak opens no session.
  */
 @ApplicationScoped
 public class NodeSessionIssuer {
 
-    /** Tells these tokens from Keycloak's, and whoever finds one what it is. */
+    /** The prefix that distinguishes these tokens from Keycloak's, and that identifies a leaked token. */
     static final String PREFIX = "qm-node-";
 
     private static final Duration LIFE = Duration.ofHours(24);
     private static final int TOKEN_BYTES = 32;
 
-    /** Each renewal leaves one behind; a node that opens more than these loses its oldest. */
+    /** The most sessions of one node. Each renewal leaves an old one; beyond the limit, the oldest is deleted. */
     private static final int MOST_PER_NODE = 8;
 
     private final ExecutorDatabase database;
@@ -46,7 +48,7 @@ public class NodeSessionIssuer {
         this.database = database;
     }
 
-    /** A new session. The token is told once. */
+    /** A new session. Only this answer shows its token. */
     public record Opened(String token, Duration life) {
         @Override
         public String toString() {
@@ -54,7 +56,7 @@ public class NodeSessionIssuer {
         }
     }
 
-    /** Whose session a token is, and until when. */
+    /** The agent that a session belongs to, and the session's expiry. */
     record Found(Caller agent, Instant expiry) {}
 
     /** The client of the operator's realm that is the node's credential. */
@@ -66,7 +68,7 @@ public class NodeSessionIssuer {
         return token.startsWith(PREFIX);
     }
 
-    /** The agent whose session this is, as a caller; empty when it has ended. */
+    /** The caller that the token's session belongs to; empty when the session has ended. */
     Uni<Optional<Found>> find(String token, String requestId) {
         return database.on(connection -> connection
                 .preparedQuery("select n.name, s.expires_at from node_session s join node n on n.id = s.node_id"
@@ -78,7 +80,7 @@ public class NodeSessionIssuer {
                                 row.getOffsetDateTime("expires_at").toInstant()))));
     }
 
-    /** As a token of Keycloak for the same node would say. */
+    /** The caller that a token of Keycloak for this node would describe. */
     private static Caller agent(String node, String requestId) {
         String client = clientId(node);
         return new Caller(
@@ -92,7 +94,7 @@ public class NodeSessionIssuer {
                 requestId);
     }
 
-    /** A session for the node, on the strength of what its agent showed with this request. */
+    /** Opens a session for the node, by the credential of this request. */
     public Uni<Opened> open(String node, Credential credential) {
         byte[] bytes = new byte[TOKEN_BYTES];
         random.nextBytes(bytes);
@@ -103,7 +105,7 @@ public class NodeSessionIssuer {
                 .replaceWith(new Opened(token, LIFE));
     }
 
-    /** Until the transaction ends nobody replaces its credential. */
+    /** Locks the node's row, so that its credential cannot be replaced until the transaction ends. */
     private static Uni<Row> lockedNode(SqlConnection connection, String node) {
         return connection
                 .preparedQuery(
@@ -124,7 +126,7 @@ public class NodeSessionIssuer {
                                         "the access token was issued at " + issuedAt
                                                 + ", before the node's credential of "
                                                 + credential.atOffset(ZoneOffset.UTC)
-                                                + "; get another access token with the present credential"))
+                                                + "; get another access token with the current credential"))
                         : Uni.createFrom().voidItem();
             }
             case Credential.NodeSession(String token) ->
@@ -136,7 +138,7 @@ public class NodeSessionIssuer {
                             if (rows.size() == 0) {
                                 throw ProblemException.conflict(
                                         "session-has-ended",
-                                        "the session has ended meanwhile; open another with an access token of Keycloak");
+                                        "the session has ended; open another with an access token of Keycloak");
                             }
                         })
                         .replaceWithVoid();
@@ -146,8 +148,10 @@ public class NodeSessionIssuer {
     private static Uni<Void> insert(SqlConnection connection, UUID node, String token) {
         return connection
                 .preparedQuery("""
-                        delete from node_session where node_id = $1 and (expires_at <= clock_timestamp() or token_hash in (
-                               select token_hash from node_session where node_id = $1 order by created_at desc, token_hash offset $2))
+                        delete from node_session where node_id = $1 and (expires_at <= clock_timestamp()
+                            or token_hash in (
+                               select token_hash from node_session where node_id = $1 order by created_at desc,
+                                   token_hash offset $2))
                         """)
                 .execute(Tuple.of(node, MOST_PER_NODE - 1))
                 .chain(() -> connection
@@ -157,7 +161,10 @@ public class NodeSessionIssuer {
                 .replaceWithVoid();
     }
 
-    /** Ends the sessions of a node and of its namesakes before it. From now on only newer tokens of Keycloak open others. */
+    /**
+     * Ends the sessions of a node and of earlier nodes with its name. From now on, only newer tokens of Keycloak open
+     * sessions.
+     */
     public Uni<Void> revoke(String node) {
         return database.in(connection -> connection
                 .preparedQuery("update node set credential_issued_at = clock_timestamp() where name = $1")

@@ -7,6 +7,7 @@ import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.ProgramVersion;
 import io.quartermaster.agent.protocol.Protocol;
 import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncReply;
@@ -26,15 +27,15 @@ import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The agent of one node: a loop that says what is, hears what should be, and makes it so.
+ * The agent of one node: a loop that reports the actual state, receives the desired state and makes the node match it.
  *
- * <p>There is at most one call out. The service may hold it open until something changes there; when something changes
- * here meanwhile, the call is given up and a new one made that asks for an answer at once, and such a call is never
- * given up, so that a busy node still renews its lease. When calls fail, work goes on and the calls come at growing,
- * scattered distances; what ends the work then is its supervisors' watch over the lease, not this loop.
+ * <p>At most one call is open at a time. The service may hold it open until its desired state changes. When the node's
+ * state changes meanwhile, the agent abandons the call and makes a new one that asks for an immediate answer. Such a
+ * call is never abandoned, so that a busy node still renews its lease. When calls fail, work continues, and the agent
+ * retries with back-off and jitter. The supervisors then end the work at the end of the lease; this loop does not.
  *
  * <p>Closing the agent leaves its work running, as killing it does, unless {@link AgentConfig#stopsWorkOnClose}.
- * Threads: one for the loop, one per call, one that looks at devices.
+ * Threads: one for the loop, one per call, one that checks devices.
  */
 public final class Agent implements AutoCloseable {
     private static final long CLOSING_GRACE_MILLIS = 5_000;
@@ -43,7 +44,10 @@ public final class Agent implements AutoCloseable {
     private static final long SWEEP_MILLIS = 3_600_000;
     private static final String LEASE_LAPSED = "lease-lapsed";
 
-    /** A call is held for a sixth of the lease, and answered in a fifth: so two that hang still leave time for a third. */
+    /**
+     * A call is held for a sixth of the lease, and must be answered within a fifth: so two calls that hang still leave
+     * time for a third.
+     */
     private static final int HELD_PART = 6;
 
     private static final int ANSWER_PART = 5;
@@ -96,7 +100,8 @@ public final class Agent implements AutoCloseable {
     }
 
     /**
-     * Takes over what runs in the state folder and begins to call the service, which need not be there yet.
+     * Takes over the running attempts of the state folder and begins to call the service, which need not be available
+     * yet.
      *
      * @throws IOException with a message for the operator when this machine or folder cannot be used
      */
@@ -139,7 +144,7 @@ public final class Agent implements AutoCloseable {
                 try {
                     turn();
                 } catch (IOException | RuntimeException e) {
-                    complain("trouble on this node: " + e);
+                    complain("problem on this node: " + e);
                     TimeUnit.MILLISECONDS.sleep(config.pace().minBackoffMillis());
                 }
             }
@@ -147,7 +152,7 @@ public final class Agent implements AutoCloseable {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
-            complain("trouble while closing: " + e);
+            complain("problem while the agent closes: " + e);
         }
     }
 
@@ -183,7 +188,7 @@ public final class Agent implements AutoCloseable {
                         && reportCache.outputHasGrown(states.keySet(), attempts));
     }
 
-    /** None until the service has heard what is, and after a call that failed. */
+    /** How long the service may hold the next call. Zero until it has the current state, and after a failed call. */
     private long waitMillis(SortedMap<UUID, AttemptState> states) {
         boolean told = !pause.isFailing()
                 && states.equals(toldStates)
@@ -192,12 +197,12 @@ public final class Agent implements AutoCloseable {
         return told ? Math.min(longest, leaseMillis / HELD_PART) : 0;
     }
 
-    /** The length of the lease; 0 where none holds. */
+    /** The length of the lease; 0 if it is not valid. */
     private long leaseMillisNow() {
         return clock.millis() < leaseUntilMillis ? leaseMillis : 0;
     }
 
-    /** A call that hangs must not take all of the lease: the next one may be answered. */
+    /** The time limit of an answer. A call that hangs must not use up the lease, since the next one may succeed. */
     private long answerMillis() {
         long lease = leaseMillisNow();
         return lease == 0 ? ANSWER_MILLIS : Math.min(ANSWER_MILLIS, Math.max(LEAST_ANSWER_MILLIS, lease / ANSWER_PART));
@@ -254,7 +259,7 @@ public final class Agent implements AutoCloseable {
             long until = answer.sentAtMillis() + reply.leaseMillis();
             long now = clock.millis();
             if (now >= until) {
-                return "the answer came after the lease it grants";
+                return "the answer arrived after the lease that it grants had expired";
             }
             reportCache.answered(answered.request().attempts());
             reportCache.retainOnly(states);
@@ -281,7 +286,7 @@ public final class Agent implements AutoCloseable {
         }
     }
 
-    /** One attempt that cannot be dealt with must not keep the others waiting. */
+    /** Carries out the actions. A failure for one attempt must not delay the others. */
     private String carryOut(List<Action> actions, Lease lease) {
         String failure = "";
         for (Action action : actions) {
@@ -294,7 +299,7 @@ public final class Agent implements AutoCloseable {
         return failure;
     }
 
-    /** The same trouble is said once, not at every turn. */
+    /** Logs a problem once, and not in every round of the loop. */
     private void complain(String complaint) {
         if (!complaint.equals(lastComplaint)) {
             config.log().accept(complaint);

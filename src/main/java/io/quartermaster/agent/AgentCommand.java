@@ -6,6 +6,7 @@ import io.quartermaster.agent.AgentConfig.Pace;
 import io.quartermaster.agent.AgentConfig.Paused;
 import io.quartermaster.agent.AgentConfig.WorkSettings;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
+import io.quartermaster.agent.protocol.ProgramVersion;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.UncheckedIOException;
@@ -28,20 +29,20 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** {@code qm agent}: reads the options, runs the agent until the process is told to end. */
+/** {@code qm agent}: reads the options and runs the agent until a signal ends the process. */
 @Command(
         name = "agent",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         sortOptions = false,
         description = {
-            "Runs work on this node as the service says.",
-            "Work goes on while the agent is restarted, and ends when the service was not heard for the length of the"
+            "Runs the work that the service assigns to this node.",
+            "Work continues while the agent restarts. It ends when the agent has had no contact with the service for the length of the"
                     + " node's lease."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "1:this machine or the state folder cannot be used; the message says why",
+            "1:this machine or the state folder cannot be used; the message states the reason",
             "2:an option is missing or wrong",
             "130, 143:ended by Ctrl-C, by SIGTERM"
         })
@@ -82,7 +83,8 @@ public final class AgentCommand implements Callable<Integer> {
             names = "--state-dir",
             required = true,
             paramLabel = "DIR",
-            description = "Folder of the agent's own, on a local disk that outlives a boot")
+            description =
+                    "Folder for this agent alone, on a local disk that keeps its files across restarts of the machine")
     private Path stateDir;
 
     @Option(
@@ -90,21 +92,23 @@ public final class AgentCommand implements Callable<Integer> {
             defaultValue = "os-user",
             paramLabel = "os-user|none",
             description = {
-                "How tenants are kept apart: each as a user of the operating system (needs root), or not at all, and"
+                "How tenants are isolated: each as a user of the operating system (needs root), or not at all;"
                         + " then the node can only be in a pool of one tenant. Default: ${DEFAULT-VALUE}"
             })
     private String isolation;
 
     @Option(
             names = "--trust-tenants",
-            description = "With --isolation none: let tenants share this node all the same. For demonstrations")
+            description =
+                    "With --isolation none: let several tenants share this node without isolation. For demonstrations")
     private boolean trustTenants;
 
     @Option(
             names = "--work-user",
             paramLabel = "ID",
             description = {
-                "With --isolation none, as root: run all work as the user, and the group, of this number, who need not be"
+                "With --isolation none, as root: run all work as the user and the group with this number, which "
+                        + "need not be"
                         + " known to the system. For demonstrations"
             })
     private @Nullable Integer workUser;
@@ -113,8 +117,9 @@ public final class AgentCommand implements Callable<Integer> {
             names = "--hide",
             paramLabel = "DIR",
             description = {
-                "With --isolation none: work runs in a namespace of its own in which this folder is empty but for the work's"
-                        + " own folders. Can be given again. For demonstrations"
+                "With --isolation none: work runs in its own namespace, in which this folder is empty except for "
+                        + "the work's"
+                        + " own folders. Repeat the option for several folders. For demonstrations"
             })
     private List<Path> hidden = List.of();
 
@@ -128,37 +133,38 @@ public final class AgentCommand implements Callable<Integer> {
             defaultValue = "P90D",
             paramLabel = "TIME",
             description = {
-                "Delete checkpoints that no attempt on this node has used for this long, such as P30D or PT12H. Default:"
+                "Delete checkpoints that no attempt on this node has used for this long, such as P30D or PT12H. "
+                        + "Default:"
                         + " ${DEFAULT-VALUE}"
             })
     private Duration checkpointRetention;
 
     @Option(
             names = "--stop-work-on-exit",
-            description = "End all work when the agent is told to end, instead of leaving it to the next agent")
+            description = "End all work when a signal ends the agent, instead of leaving it to the next agent")
     private boolean stopWorkOnExit;
 
     @Option(
             names = "--simulated-gpus",
             paramLabel = "N",
-            description = "Offer N GPUs that do not exist, instead of those of the machine")
+            description = "Offer N simulated GPUs instead of those of the machine")
     private @Nullable Integer simulatedGpus;
 
     @Option(
             names = "--simulated-model",
             defaultValue = "H100",
             paramLabel = "NAME",
-            description = "Their model. Default: ${DEFAULT-VALUE}")
+            description = "Model of the simulated GPUs. Default: ${DEFAULT-VALUE}")
     private String simulatedModel;
 
     @Option(
             names = "--simulated-memory",
             defaultValue = "80GiB",
             paramLabel = "SIZE",
-            description = "Their memory, in MiB or GiB. Default: ${DEFAULT-VALUE}")
+            description = "Memory of each simulated GPU, in MiB or GiB. Default: ${DEFAULT-VALUE}")
     private String simulatedMemory;
 
-    @Option(names = "--simulated-mig", description = "They can be cut into MIG instances")
+    @Option(names = "--simulated-mig", description = "Allow MIG instances on the simulated GPUs")
     private boolean simulatedMig;
 
     @Option(
@@ -166,8 +172,9 @@ public final class AgentCommand implements Callable<Integer> {
             defaultValue = "4",
             paramLabel = "N",
             description = {
-                "Keep at most N attempts paused: their devices are free, their processes stand still and keep their main"
-                        + " memory, with what was on their GPUs. 0: pause nothing. Default: ${DEFAULT-VALUE}"
+                "Keep at most N attempts paused: their devices are free, their processes are stopped and keep "
+                        + "their main"
+                        + " memory, with the content of their GPUs' memory. 0: pause nothing. Default: ${DEFAULT-VALUE}"
             })
     private int mostPaused;
 
@@ -175,8 +182,8 @@ public final class AgentCommand implements Callable<Integer> {
             names = "--cuda-checkpoint",
             paramLabel = "FILE",
             description = {
-                "NVIDIA's program that moves the memory of a process off its GPUs; without it nothing is paused on real"
-                        + " GPUs. Default: cuda-checkpoint, where it is found"
+                "NVIDIA's program that moves the memory of a process off its GPUs. Without it, the agent pauses nothing on real"
+                        + " GPUs. Default: cuda-checkpoint, if it is installed"
             })
     private @Nullable Path cudaCheckpoint;
 
@@ -304,7 +311,7 @@ public final class AgentCommand implements Callable<Integer> {
         return address;
     }
 
-    /** Never an option's value: every user of the machine can read those. */
+    /** The secret is never an option's value: every user of the machine can read those. */
     private String secret() throws IOException {
         String secret = clientSecretFile != null ? Files.readString(clientSecretFile) : System.getenv(SECRET_VARIABLE);
         if (secret == null || secret.isBlank()) {

@@ -9,15 +9,15 @@ import java.util.Optional;
 import java.util.function.Consumer;
 
 /**
- * How one agent is run.
+ * The configuration of one agent.
  *
  * @param server base address of the service, without {@code /v1}
  * @param trustsTenants see {@link io.quartermaster.agent.protocol.Inventory}
- * @param stopsWorkOnClose whether work ends with the agent, for a node that exists only while a person looks at it.
- *     Otherwise work goes on under its supervisors until the lease ends
- * @param paused whether and how work is paused here
- * @param work what work may do here, and what is kept of it
- * @param log takes one line for people at a time
+ * @param stopsWorkOnClose whether work ends with the agent, for a node that exists only during a demonstration.
+ *     Otherwise work continues under its supervisors until the lease ends
+ * @param paused whether and how this node pauses work
+ * @param work the confinement of work, and the retention of its checkpoints
+ * @param log receives one line for people at a time
  */
 public record AgentConfig(
         URI server,
@@ -35,26 +35,26 @@ public record AgentConfig(
     public AgentConfig {
         Protocol.name("node", node);
         if (isolation != Isolation.NONE && !(work.confinement instanceof Confinement.None)) {
-            throw new IllegalArgumentException("what confines all work alike goes with isolation none only");
+            throw new IllegalArgumentException("a confinement of all work needs isolation none");
         }
     }
 
     /**
-     * What work may do, and what is kept of it.
+     * The confinement of work, and the retention of its checkpoints.
      *
-     * @param checkpointRetention how long checkpoints are kept that no attempt on this node uses
+     * @param checkpointRetention how long the agent keeps checkpoints that no attempt on this node uses
      */
     public record WorkSettings(Confinement confinement, Duration checkpointRetention) {
         public static final WorkSettings USUAL = new WorkSettings(new Confinement.None(), Duration.ofDays(90));
 
         public WorkSettings {
             if (checkpointRetention.compareTo(Duration.ofHours(1)) < 0) {
-                throw new IllegalArgumentException("checkpoints are kept for an hour at least");
+                throw new IllegalArgumentException("checkpoints must be kept for at least an hour");
             }
         }
     }
 
-    /** Of this node's client in the operator's realm. */
+    /** The credentials of this node's client in the operator's realm. */
     public record Credentials(URI tokenEndpoint, String clientId, String clientSecret) {
         @Override
         public String toString() {
@@ -62,20 +62,20 @@ public record AgentConfig(
         }
     }
 
-    /** Which devices the node offers. */
+    /** The devices that the node offers. */
     public sealed interface Devices {
-        /** What the driver shows. */
+        /** The devices that the driver reports. */
         record Real() implements Devices {}
 
-        /** As many as named, made up; in MIG mode or not. */
+        /** Simulated devices, in MIG mode or not. */
         record Simulated(int count, String model, long memoryMiB, boolean mig) implements Devices {}
     }
 
     /**
-     * What is done about work that is to be paused.
+     * How the node pauses work.
      *
-     * @param most attempts that are kept paused at a time, each with its main memory; 0 for none
-     * @param cudaCheckpoint the program that moves the memory of NVIDIA devices; looked for where it is not named
+     * @param most the most attempts that are paused at a time, each with its main memory; 0 for none
+     * @param cudaCheckpoint the program that moves the memory of NVIDIA devices; if empty, the agent searches for it
      */
     public record Paused(int most, Optional<Path> cudaCheckpoint) {
         public static final Paused USUAL = new Paused(4, Optional.empty());
@@ -89,15 +89,15 @@ public record AgentConfig(
     }
 
     /**
-     * How quick and how patient the agent is.
+     * The intervals, waits and limits of the agent.
      *
-     * @param tickMillis how often it and the supervisors look at what runs
-     * @param maxWaitMillis the longest it lets the service hold a call; a third of the lease if that is less
+     * @param tickMillis how often the agent and the supervisors check the running work
+     * @param maxWaitMillis the longest time for which the service may hold a call; a third of the lease if that is less
      * @param logMillis how often growing output is reported
-     * @param minBackoffMillis wait after a first failed call; doubled with each further one
+     * @param minBackoffMillis the wait after a first failed call; it doubles with each further one
      * @param maxBackoffMillis the longest such wait
-     * @param deviceMillis how often the driver is asked
-     * @param outputLimitBytes kept of each attempt's output
+     * @param deviceMillis how often the agent queries the driver
+     * @param outputLimitBytes the bytes that are kept of each attempt's output
      */
     public record Pace(
             long tickMillis,

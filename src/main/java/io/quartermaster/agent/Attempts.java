@@ -50,29 +50,32 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * The attempts of this node as they are on disk, and every change to them.
+ * The attempts of this node on disk, and every change to them.
  *
  * <p>Below the state folder:
  *
  * <ul>
- *   <li>{@code attempts/<id>/}: see {@link AttemptFolder}; the agent's alone. Where paused processes were taken over by later
- *       attempts, the folder and the processes' own variables keep the id of the first.
- *   <li>{@code forgotten/<id>}: empty; that id was here and is never started again. Kept for a week.
- *   <li>{@code tenants/<tenant>/}: in {@code checkpoints/<name>} what is kept from attempt to attempt, in {@code work/<id>} an attempt's
- *       home and scratch space, deleted with it; only the work's user may enter either.
- *   <li>{@code trash/}: what is being deleted.
- *   <li>{@code program/}: see {@link SupervisorProgram}. {@code agent.lock}: held by the one agent of this folder.
+ *   <li>{@code attempts/<id>/}: see {@link AttemptFolder}; only the agent may enter it. If later attempts took over
+ *       paused processes, the folder and the processes' own variables keep the id of the first.
+ *   <li>{@code forgotten/<id>}: an empty file: the attempt was here and never starts again. Kept for a week.
+ *   <li>{@code tenants/<tenant>/}: {@code checkpoints/<name>} holds the files that pass from attempt to attempt,
+ *       {@code work/<id>} an attempt's home and scratch space, deleted with it. Only the work's user may enter either.
+ *   <li>{@code trash/}: files that are being deleted.
+ *   <li>{@code program/}: see {@link SupervisorProgram}. {@code agent.lock}: locked by the one agent of this folder.
  * </ul>
  *
- * <p>Threads: used by the agent's loop only. Nothing here may take long, for the lease is renewed by the same loop;
- * so what is to be deleted is only moved aside, and goes on a thread of its own.
+ * <p>Threads: used by the agent's loop only. No method here may take long, since the same loop renews the lease. So
+ * files to delete are only moved to the trash, and another thread deletes them.
  */
 final class Attempts implements AutoCloseable {
     private static final Duration FORGOTTEN_FOR = Duration.ofDays(7);
     private static final long KILL_LIMIT_MILLIS = 1_000;
     private static final long DELETE_LIMIT_MILLIS = 600_000;
 
-    /** For so long an end that is there and cannot be read may still become readable; then nobody will know how the attempt ended. */
+    /**
+     * How long an unreadable record of an end may still become readable. After that, the outcome of the attempt stays
+     * unknown.
+     */
     private static final long UNREADABLE_END_MILLIS = 10_000;
 
     private final StateFolder state;
@@ -96,9 +99,9 @@ final class Attempts implements AutoCloseable {
     private final ExecutorService deletions = Executors.newSingleThreadExecutor(
             Thread.ofPlatform().daemon().name("deletions").factory());
 
-    /** What is known of one attempt, beside what is read from its folder each time. */
+    /** The state of one attempt that is kept in memory, beside the files that are read each time. */
     private record Attempt(UUID id, AttemptFolder folder, WorkRecord work) {
-        /** Whether it took over the processes of an earlier one. */
+        /** Whether the attempt took over the processes of an earlier one. */
         boolean tookOver() {
             return !id.toString().equals(work.attemptId());
         }
@@ -116,7 +119,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** @param deviceIds of the node's devices, by index */
+    /** @param deviceIds the ids of the node's devices, by index */
     Attempts(
             StateFolder state,
             WorkEnvironment works,
@@ -135,7 +138,10 @@ final class Attempts implements AutoCloseable {
         adopt();
     }
 
-    /** Takes over what an earlier agent left. A folder without a record is from a crash before anything was promised. */
+    /**
+     * Takes over the attempts of an earlier agent. A folder without a record is from a crash before the attempt was
+     * accepted.
+     */
     private void adopt() throws IOException {
         for (Path path : list(state.attempts())) {
             AttemptFolder folder = new AttemptFolder(path);
@@ -148,8 +154,8 @@ final class Attempts implements AutoCloseable {
                     discard(path, "unrecorded-" + path.getFileName());
                 }
             } catch (IOException | IllegalArgumentException e) {
-                // The others must not go unattended for it; if the service still wants it, it is recorded anew, and
-                // the marks beside the record keep it from being started again.
+                // One bad folder must not leave the other attempts unattended. If the service still orders this
+                // attempt, it is recorded again, and the marks beside the record prevent a second start.
                 log.accept("ignoring %s: %s".formatted(path, e.getMessage()));
             }
         }
@@ -162,7 +168,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** A takeover may have been recorded and its mark not: those before it are as good as forgotten. */
+    /** A crash may have left a recorded takeover without its mark: the earlier attempts then count as forgotten. */
     private void adopt(UUID first, AttemptFolder folder, WorkRecord work) throws IOException {
         Optional<Resume> resume = folder.readResume();
         UUID id = resume.map(Resume::attemptId).orElse(first);
@@ -173,8 +179,8 @@ final class Attempts implements AutoCloseable {
     }
 
     /**
-     * All attempts by id, as they are now. Decides those whose supervisor is gone. One that cannot be looked at is as it was before: the others
-     * must not go unattended for it.
+     * The current states of all attempts, by id. Ends the attempts whose supervisor is gone. An attempt that cannot be
+     * read keeps its last state, so that the others do not go unattended.
      */
     SortedMap<UUID, AttemptState> observe() {
         SortedMap<UUID, AttemptState> states = new TreeMap<>();
@@ -193,10 +199,10 @@ final class Attempts implements AutoCloseable {
         return states;
     }
 
-    /** The same trouble is said once, not at every look. */
+    /** Logs a problem of an attempt once, and not at every check. */
     private void complain(UUID id, IOException trouble) {
         if (!trouble.toString().equals(troubles.put(id, trouble.toString()))) {
-            log.accept("trouble with attempt %s; the others go on: %s".formatted(id, trouble));
+            log.accept("problem with attempt %s, the others continue: %s".formatted(id, trouble));
         }
     }
 
@@ -237,7 +243,7 @@ final class Attempts implements AutoCloseable {
                 : new AttemptState.Starting();
     }
 
-    /** Empty as well where an end has been there for long and cannot be read. */
+    /** The recorded end; also empty if the record has been unreadable for too long. */
     private Optional<Ended> readEnd(Attempt attempt) throws IOException {
         try {
             Optional<Ended> end = attempt.folder.readEnd();
@@ -253,7 +259,10 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** The claim is ours, so no supervisor lives and none can begin: what it left is killed, and the end written. */
+    /**
+     * Ends an attempt without a supervisor. The agent holds the claim, so no supervisor lives and none can begin: it
+     * kills the remaining processes and writes the end.
+     */
     private AttemptState endUnsupervised(Attempt attempt) throws IOException {
         AttemptFolder folder = attempt.folder;
         Optional<Ended> end = readEnd(attempt);
@@ -265,7 +274,7 @@ final class Attempts implements AutoCloseable {
                 readable(folder::readLeader).filter(Leader::isAlive).map(Leader::pid);
         try {
             if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
-                // Not over while something runs; tried again at the next look.
+                // The attempt has not ended while a process runs; the next check tries again.
                 return startedAt.isPresent()
                         ? new AttemptState.Stopping(startedAt.get(), StopReason.GIVEN_UP)
                         : new AttemptState.Starting();
@@ -283,8 +292,8 @@ final class Attempts implements AutoCloseable {
             pacing.died(id, nowMillis());
         }
         String detail = unreadable
-                ? "the file that says how it ended cannot be read"
-                : neverBegan ? "it was recorded, and never started" : "its supervisor died";
+                ? "the file with its outcome cannot be read"
+                : neverBegan ? "it was recorded, but never started" : "its supervisor died";
         Ended lost = new Ended(Outcome.LOST, null, startedAt.orElse(null), System.currentTimeMillis(), detail);
         try {
             folder.markEnded(lost, deathOfAll(folder));
@@ -292,7 +301,7 @@ final class Attempts implements AutoCloseable {
             if (!unreadable) {
                 throw e;
             }
-            // What is broken there cannot be replaced either. Nothing of the attempt runs, and that is what counts.
+            // The broken file cannot be replaced either. It matters more that no process of the attempt runs.
             complain(attempt.id, e);
             ends.put(attempt.id, lost);
         }
@@ -303,7 +312,10 @@ final class Attempts implements AutoCloseable {
         Optional<T> read() throws IOException;
     }
 
-    /** Of what the end of an attempt can be decided without: after a crash of the machine a file may be there without its content. */
+    /**
+     * Reads a file that the end of an attempt does not depend on: after a crash of the machine, a file may exist
+     * without its content.
+     */
     private static <T> Optional<T> readable(Reading<T> reading) {
         try {
             return reading.read();
@@ -312,7 +324,10 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** What ran in an earlier boot died with it at the latest; anything else has been killed just now. */
+    /**
+     * The time by which all processes have ended. Those of an earlier boot died with it at the latest; all others were
+     * killed just now.
+     */
     private BootClock.Reading deathOfAll(AttemptFolder folder) throws IOException {
         return readable(folder::readLease)
                 .filter(lease -> !lease.bootId().equals(clock.bootId()))
@@ -320,7 +335,7 @@ final class Attempts implements AutoCloseable {
                 .orElseGet(clock::read);
     }
 
-    /** How long ago an attempt ended, or came to a stand; empty while it did neither, or where that is not known. */
+    /** How long ago an attempt ended or was paused; empty if it did neither, or if the time is unknown. */
     OptionalLong endedAgoMillis(UUID id, AttemptState state) throws IOException {
         Attempt attempt = attempts.get(id);
         if (attempt == null) {
@@ -344,7 +359,7 @@ final class Attempts implements AutoCloseable {
         return at.isEmpty() ? OptionalLong.empty() : clock.ageMillis(at.get());
     }
 
-    /** For {@link Reconciler}: what there is of each attempt, forgotten ones included. */
+    /** The local record of each attempt, forgotten ones included, for {@link Reconciler}. */
     SortedMap<UUID, Local> locals() throws IOException {
         SortedMap<UUID, Local> locals = new TreeMap<>();
         dropOldMarks();
@@ -389,7 +404,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** Extends the lease of everything that has not ended. What cannot be extended, its supervisor ends in time. */
+    /** Extends the lease of all attempts that have not ended. If that fails for one, its supervisor ends it in time. */
     void renew(Lease lease) {
         for (Attempt attempt : attempts.values()) {
             try {
@@ -419,7 +434,7 @@ final class Attempts implements AutoCloseable {
     private void start(AttemptOrder order, Lease lease) throws IOException {
         long pause = pacing.pauseMillis(nowMillis());
         if (pause > 0) {
-            // What is not started is asked for again, so it need not be remembered here.
+            // The service orders attempts that were not started again, so they need not be stored here.
             throw new IOException(
                     "supervisors die before they begin; the next start is tried in %d ms".formatted(pause));
         }
@@ -462,7 +477,7 @@ final class Attempts implements AutoCloseable {
         end(attempt, Outcome.FAILED, "cannot start: " + reason.getMessage());
     }
 
-    /** From when this returns, the attempt is known here for good: a crash may lose it, but never start it twice. */
+    /** Records the attempt durably. After this returns, a crash may end the attempt, but never starts it twice. */
     private Attempt record(AttemptOrder order, List<String> launcherArguments) throws IOException {
         Path path = state.attempts().resolve(order.attemptId().toString());
         if (attempts.values().stream().anyMatch(other -> other.folder.path().equals(path))) {
@@ -502,7 +517,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** As with {@link #record}: from when this is on disk, the new attempt is known here, and the processes are of it. */
+    /** As with {@link #record}: once this is on disk, the new attempt is recorded, and owns the processes. */
     private void resume(AttemptOrder order, UUID paused) throws IOException {
         Attempt attempt = attempts.get(paused);
         if (attempt == null) {
@@ -547,14 +562,17 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** Its age counts from when an attempt last had it, whatever that wrote. */
+    /** Marks checkpoints as used. Their age counts from when an attempt last used them, whatever it wrote. */
     private static void markUsed(Path checkpoints) throws IOException {
         if (Files.isDirectory(checkpoints, LinkOption.NOFOLLOW_LINKS)) {
             Files.setLastModifiedTime(checkpoints, FileTime.from(Instant.now()));
         }
     }
 
-    /** Deletes checkpoints that no attempt here has had for the time given; nobody tells whether their workload is over. */
+    /**
+     * Deletes checkpoints that no attempt has used for the given time; the agent does not learn whether their workload
+     * has ended.
+     */
     void dropOldCheckpoints(Duration retention) throws IOException {
         Set<Path> used = new HashSet<>();
         attempts.values().forEach(attempt -> used.add(attempt.work.checkpointFolder()));
@@ -570,7 +588,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    /** The folder of an attempt's output and the one of its checkpoints. */
+    /** The folders of an attempt's output and of its checkpoints. */
     record Places(Path output, Path checkpoints) {}
 
     Places places(UUID id) {
@@ -600,20 +618,20 @@ final class Attempts implements AutoCloseable {
         } catch (NoSuchFileException e) {
             return; // Work that could not be prepared has no folder.
         } catch (AccessDeniedException e) {
-            // Work that runs as this same user can close its folder to it. That must not hold up everything else.
+            // Work that runs as the agent's user can close its folder to the agent. That must not block the rest.
             log.accept("cannot delete " + folder);
             return;
         }
         deletions.execute(() -> delete(aside));
     }
 
-    /** By rm, which cannot be led elsewhere by a link that a tenant puts in place while it works. */
+    /** Deletes by rm, because a link that a tenant creates meanwhile cannot redirect it. */
     private void delete(Path folder) {
         try {
             Commands.output(DELETE_LIMIT_MILLIS, "/bin/rm", "-rf", "--", folder.toString());
         } catch (IOException e) {
-            log.accept(
-                    "cannot delete %s, which is tried again at the next start: %s".formatted(folder, e.getMessage()));
+            log.accept("cannot delete %s, and tries again at the agent's next start: %s"
+                    .formatted(folder, e.getMessage()));
         }
     }
 

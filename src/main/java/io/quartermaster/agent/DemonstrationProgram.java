@@ -6,16 +6,19 @@ import java.util.Map;
 import java.util.regex.Pattern;
 
 /**
- * The program that the demonstration's workloads run: it counts steps of half a second up to {@code STEPS}. Its abort callback saves where
- * it is, and the next attempt goes on from there. It takes nothing from its submitter but that number.
+ * The program of the demonstration's workloads: it counts steps of half a second up to {@code STEPS}. Its abort
+ * callback saves the current step, and the next attempt continues from there. Its only input from the submitter is that
+ * number.
  */
 public final class DemonstrationProgram {
     public static final List<String> COMMAND = List.of(
             "sh",
             "-c",
-            "echo \"$QM_ATTEMPT_ID\" >> \"$QM_CHECKPOINT_DIR/.starts\"; n=$(cat \"$QM_CHECKPOINT_DIR/step\" 2>/dev/null || echo 0);"
+            "echo \"$QM_ATTEMPT_ID\" >> \"$QM_CHECKPOINT_DIR/.starts\"; n=$(cat \"$QM_CHECKPOINT_DIR/step\" "
+                    + "2>/dev/null || echo 0);"
                     + " echo \"attempt $QM_ATTEMPT begins at step $n on GPUs $CUDA_VISIBLE_DEVICES\";"
-                    + " while [ \"$n\" -lt \"$STEPS\" ]; do n=$((n+1)); echo $n > \"$QM_CHECKPOINT_DIR/.now\"; sleep 0.5; done;"
+                    + " while [ \"$n\" -lt \"$STEPS\" ]; do n=$((n+1)); echo $n > \"$QM_CHECKPOINT_DIR/.now\"; "
+                    + "sleep 0.5; done;"
                     + " echo \"done at step $n\"");
 
     public static final List<String> ABORT_CALLBACK =
@@ -29,14 +32,17 @@ public final class DemonstrationProgram {
         return Map.of("STEPS", Integer.toString(steps));
     }
 
-    /** Whether an order is for this program, and brings no variable that could make another of it. */
+    /** Whether an order is for this program, without a variable that could make it run anything else. */
     static boolean isOrdered(AttemptOrder order) {
         return order.command().equals(COMMAND)
                 && (order.abortCallback().isEmpty() || order.abortCallback().equals(ABORT_CALLBACK))
                 && order.environment().entrySet().stream().allMatch(DemonstrationProgram::isHarmless);
     }
 
-    /** The service's own begin with QM_ and CUDA_; a submitter cannot set the first, and the shell does not read the others. */
+    /**
+     * The service's own variables begin with QM_ and CUDA_. A submitter cannot set the first, and the shell does not
+     * read the second.
+     */
     private static boolean isHarmless(Map.Entry<String, String> variable) {
         return variable.getKey().equals("STEPS")
                 ? STEPS.matcher(variable.getValue()).matches()

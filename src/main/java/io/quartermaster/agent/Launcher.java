@@ -14,15 +14,16 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * What this machine offers to start programs with: a session of their own, the user of a tenant, and an end when
- * their parent dies.
+ * The ways in which this machine can start programs: in their own session, as the user of a tenant, and so that they
+ * end with their parent.
  */
 public final class Launcher {
     private static final long LIMIT_MILLIS = 5_000;
 
     /**
-     * Takes the work's folders, how many folders to hide and which, and the rest of the command. The folders are held open while all
-     * others are covered, and then bound where they were. What comes after cannot undo it: it has no capability, and gains none.
+     * Takes the work's folders, the number of folders to hide, these folders, and the rest of the command. It holds the
+     * work's folders open while it covers the hidden folders, and then binds them at their old paths. The command
+     * cannot undo this: it has no capability, and gains none.
      */
     private static final String HIDE = """
             exec 3<"$1" 4<"$2" || exit 126
@@ -44,7 +45,7 @@ public final class Launcher {
     private final List<String> session;
     private final Optional<String> setpriv;
 
-    /** Undoes, for the work, the protection from the kernel's memory killer that agent and supervisors may have. */
+    /** Removes, for the work, the protection from the kernel's OOM killer that agent and supervisors may have. */
     private final List<String> killable;
 
     private Launcher(Isolation isolation, Confinement confinement, List<String> session, Optional<String> setpriv) {
@@ -60,11 +61,11 @@ public final class Launcher {
 
     /**
      * @param wanted {@code NONE} to run all work as one user
-     * @param confinement with {@code NONE}: what that user may do
-     * @throws IOException with a message for the operator, when the machine cannot do what is wanted
+     * @param confinement with {@code NONE}: the confinement of that user
+     * @throws IOException with a message for the operator, when the machine does not support the isolation
      */
     static Launcher forMachine(Isolation wanted, Confinement confinement) throws IOException {
-        // An older or smaller setpriv lacks this; then the agent kills what a dead supervisor leaves.
+        // An older or smaller setpriv lacks this; then the agent kills the processes that a dead supervisor leaves.
         Optional<String> setpriv =
                 Commands.find("setpriv").filter(program -> works(List.of(program, "--pdeathsig", "KILL", "--")));
         switch (wanted) {
@@ -95,7 +96,7 @@ public final class Launcher {
             }
             case Confinement.HiddenFolders hidden -> {
                 if (!canHideFolders()) {
-                    throw new IOException("this machine cannot hide folders from work: that takes user namespaces"
+                    throw new IOException("this machine cannot hide folders from work: that needs user namespaces"
                             + " (unshare, mount and setpriv of util-linux) and perl");
                 }
             }
@@ -105,8 +106,8 @@ public final class Launcher {
     }
 
     /**
-     * Whether this user may make namespaces here, with all programs that it takes. Perl is one of them: the other starter would have to be
-     * read from the agent's folder, which is hidden.
+     * Whether this user may create namespaces here, and all necessary programs exist. Perl is one of them, because the
+     * other starter lies in the agent's folder, which is hidden.
      */
     public static boolean canHideFolders() {
         List<String> probe = new ArrayList<>(NAMESPACE);
@@ -115,22 +116,22 @@ public final class Launcher {
         return Commands.find("perl").isPresent() && works(probe);
     }
 
-    /** First arguments for a program that must outlive this process and its terminal. */
+    /** The first arguments of the command for a program that must outlive this process and its terminal. */
     List<String> detached() {
         return session;
     }
 
     /**
-     * First arguments for the work of a tenant. Throws, with the reason, when it may not run here.
+     * The first arguments of the command for a tenant's work. Throws, with the reason, when the work may not run here.
      *
-     * @param work where it starts
-     * @param checkpoints what is kept of it
+     * @param work the folder in which the work starts
+     * @param checkpoints the folder of its checkpoints
      */
     List<String> forWork(AttemptOrder order, Path work, Path checkpoints) throws IOException {
         if (confinement instanceof Confinement.DemonstrationOnly && !DemonstrationProgram.isOrdered(order)) {
-            throw new IOException(
-                    "this node runs the demonstration's own program only, because it cannot keep other"
-                            + " commands from the files of the user who runs it; start the service with --unsafe-demo to run any");
+            throw new IOException("this node runs the demonstration's own program only, because it cannot keep other"
+                    + " commands from the files of the user that runs it; start the service with "
+                    + "--unsafe-demo to run other commands");
         }
         List<String> arguments = new ArrayList<>(killable);
         if (setpriv.isPresent()) {
@@ -166,7 +167,7 @@ public final class Launcher {
                         "--no-new-privs");
     }
 
-    /** As which user the work of this order runs; empty for the agent's own. */
+    /** The user that runs the work of this order; empty for the agent's own. */
     Optional<String> user(AttemptOrder order) throws IOException {
         return switch (isolation) {
             case NONE, CONTAINER ->
@@ -187,8 +188,8 @@ public final class Launcher {
     }
 
     /**
-     * Makes a folder that only the work's user can enter, unless it is there. Its parents belong to the agent, so that no
-     * tenant can put a link in the place of one.
+     * Creates a folder that only the work's user can enter, unless it exists. Its parents belong to the agent, so that
+     * no tenant can replace one by a link.
      */
     static void makeFolder(Path folder, Optional<String> user) throws IOException {
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
@@ -217,7 +218,7 @@ public final class Launcher {
         return Commands.output(LIMIT_MILLIS, "/usr/bin/id", "-u").strip().equals("0");
     }
 
-    /** Whether these first arguments can be used on this machine by this user. */
+    /** Whether this user can start programs with these first arguments on this machine. */
     private static boolean works(List<String> arguments) {
         try {
             List<String> command = new ArrayList<>(arguments);
@@ -229,7 +230,7 @@ public final class Launcher {
         }
     }
 
-    /** setsid(1) is part of util-linux; macOS has none, but Perl. */
+    /** The command that starts a session. setsid(1) is part of util-linux; macOS lacks it, but has Perl. */
     private static List<String> session() throws IOException {
         Optional<String> setsid = Commands.find("setsid");
         if (setsid.isPresent()) {

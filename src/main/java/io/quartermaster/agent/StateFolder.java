@@ -19,8 +19,8 @@ import java.util.UUID;
 import java.util.stream.Stream;
 
 /**
- * The agent's folder, while this process is the only agent that uses it. What is in it is described at {@link
- * Attempts}. Folders on the way to a tenant's can be passed but not listed by others (0711), all else is closed to them.
+ * The agent's folder, locked so that only this agent uses it. {@link Attempts} describes its content. Other users can
+ * pass through the folders above a tenant's folder, but cannot list them (0711); everything else is closed to them.
  */
 final class StateFolder implements AutoCloseable {
     private static final String LOCK = "agent.lock";
@@ -33,11 +33,11 @@ final class StateFolder implements AutoCloseable {
         this.lock = lock;
     }
 
-    /** Throws an IOException with a message for the operator when another agent uses the folder. */
+    /** Opens and locks the folder. Throws an IOException with a message for the operator when another agent uses it. */
     static StateFolder open(Path folder) throws IOException {
         Path path = folder.toAbsolutePath().normalize();
         if (Files.exists(path) && !Files.exists(path.resolve(LOCK)) && !isEmpty(path)) {
-            throw new IOException("%s holds something else; the agent needs a folder of its own".formatted(path));
+            throw new IOException("%s holds other files; give the agent a folder of its own".formatted(path));
         }
         make(path, "rwx--x--x");
         FileChannel channel = openLock(path.resolve(LOCK));
@@ -45,7 +45,7 @@ final class StateFolder implements AutoCloseable {
         try {
             lock = channel.tryLock();
         } catch (OverlappingFileLockException e) {
-            // Held by this very process.
+            // This process itself holds the lock.
         }
         if (lock == null) {
             channel.close();
@@ -61,7 +61,7 @@ final class StateFolder implements AutoCloseable {
         return state;
     }
 
-    /** For the agent alone, whatever the umask: whoever else could open it could hold a lock on it. */
+    /** Opens the file for the agent alone, whatever the umask: another user that can open it could lock it. */
     private static FileChannel openLock(Path file) throws IOException {
         Set<PosixFilePermission> own = PosixFilePermissions.fromString("rw-------");
         FileChannel channel = FileChannel.open(
@@ -99,17 +99,20 @@ final class StateFolder implements AutoCloseable {
         return path.resolve("program");
     }
 
-    /** What is still to be deleted. */
+    /** The folder of the files that are still to be deleted. */
     Path trash() {
         return path.resolve("trash");
     }
 
-    /** What the service knows this node's agent by. */
+    /** The folder of the data that identifies this agent to the service: its id and its session. */
     Path identity() {
         return path.resolve("identity");
     }
 
-    /** Of this folder: made once, so that the service can tell it from the folder of another agent with the same credential. */
+    /**
+     * The id of this folder. It is created once, so that the service can distinguish two agents with the same
+     * credential.
+     */
     UUID id() throws IOException {
         Path file = identity().resolve("id");
         Optional<StateFile> known = StateFile.read(file);
@@ -125,12 +128,12 @@ final class StateFolder implements AutoCloseable {
         return path.resolve("tenants");
     }
 
-    /** Where the workloads of a tenant find their checkpoints again. */
+    /** The folder of a tenant's checkpoints. */
     Path checkpoints(String tenant) {
         return tenants().resolve(tenant).resolve("checkpoints");
     }
 
-    /** All there are, of all tenants. */
+    /** The checkpoint folders of all workloads of all tenants. */
     List<Path> allCheckpoints() throws IOException {
         List<Path> found = new ArrayList<>();
         for (Path tenant : list(tenants())) {
@@ -152,7 +155,7 @@ final class StateFolder implements AutoCloseable {
         return tenants().resolve(tenant).resolve("work");
     }
 
-    /** Whether the folder holds, or held and still keeps, files of a tenant other than this one. */
+    /** Whether the folder holds files of another tenant, from running or earlier work. */
     boolean holdsOtherThan(String tenant) throws IOException {
         try (Stream<Path> entries = Files.list(tenants())) {
             return entries.anyMatch(entry -> !entry.getFileName().toString().equals(tenant));

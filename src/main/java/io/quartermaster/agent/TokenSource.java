@@ -18,21 +18,23 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the node shows the service: the token of a session that the service gave it, so that a node's lease does not hang on Keycloak.
+ * The source of the tokens for calls to the service. These are session tokens from the service itself, so that the
+ * renewal of the node's lease does not depend on Keycloak.
  *
- * <p>An access token of Keycloak, by the client credentials grant (RFC 6749, section 4.4), opens the first session; each session opens the
- * next one in the middle of its life, beside the calls. Where the service gives no session (an older one gives none), the access
- * token is shown itself: it is renewed in the middle of its life, too, and used to its end where it cannot be renewed.
+ * <p>An access token of Keycloak, by the client credentials grant (RFC 6749, section 4.4), opens the first session.
+ * Each session opens the next one in the middle of its life, concurrently with the calls. If the service issues no
+ * session (an older one issues none), the calls carry the access token itself. It is renewed in the middle of its life,
+ * too, and used until it expires if it cannot be renewed.
  *
- * <p>Threads: one caller at a time; renewals are on a thread of their own, and the fields that they share are guarded by this object.
+ * <p>Threads: one caller at a time; renewals have their own thread, and this object guards the shared fields.
  */
 final class TokenSource {
     private static final Duration LIMIT = Duration.ofSeconds(10);
 
-    /** Between two tries to renew, or to get, what can be done without for now. */
+    /** The pause between two tries to renew a token that is still valid, or to get an optional one. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
 
-    /** An access token is not shown in its last seconds: it may be older when it is looked at. */
+    /** An access token is not used in its last seconds: it may have expired when the service checks it. */
     private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final HttpClient http;
@@ -50,14 +52,14 @@ final class TokenSource {
 
     private record AccessToken(String text, long renewAtNanos, long endAtNanos) {}
 
-    /** An opener of sessions, or a getter of access tokens. */
+    /** A step that opens a session or gets an access token. */
     private interface Step {
         void run() throws IOException, InterruptedException;
     }
 
     /**
-     * @param sessions where the service gives sessions to this node
-     * @param file keeps the session while no agent runs
+     * @param sessions the URL at which the service issues sessions to this node
+     * @param file stores the session while no agent runs
      */
     TokenSource(
             HttpClient http, ObjectMapper json, Credentials credentials, URI sessions, Path file, Consumer<String> log)
@@ -71,7 +73,7 @@ final class TokenSource {
         this.session = NodeSession.read(file).orElse(null);
     }
 
-    /** What to show with the next call. */
+    /** The token for the next call. */
     String current() throws IOException, InterruptedException {
         NodeSession kept = session();
         if (kept != null) {
@@ -88,10 +90,10 @@ final class TokenSource {
             } catch (ServiceFailure e) {
                 boolean unknown = e.status() == 404 || e.status() == 405;
                 if (!unknown) {
-                    log.accept("the service gives this node no session: " + e.getMessage());
+                    log.accept("the service issues no session to this node: " + e.getMessage());
                 }
             } catch (IOException e) {
-                // The service cannot be reached; the call itself will say so.
+                // The service cannot be reached; the call itself will report that.
             }
         }
         return shown;
@@ -109,7 +111,7 @@ final class TokenSource {
         return kept.text();
     }
 
-    /** While what there is still does, nothing waits for its successor. */
+    /** Renews concurrently: while the current token is valid, no call waits for the next one. */
     private synchronized void renewBeside(String what, Step renewal) {
         if (renewing || System.nanoTime() - renewAfterNanos < 0) {
             return;
@@ -152,7 +154,7 @@ final class TokenSource {
         long sentAtNanos = System.nanoTime();
         HttpResponse<String> response = ServiceClient.send(http, request, HttpResponse.BodyHandlers.ofString());
         if (response.statusCode() != 200) {
-            throw new IOException("%s gives no token to client %s: status %d"
+            throw new IOException("%s issues no token to client %s: status %d"
                     .formatted(credentials.tokenEndpoint(), credentials.clientId(), response.statusCode()));
         }
         JsonNode body = json.readTree(response.body());
@@ -169,7 +171,7 @@ final class TokenSource {
         return token;
     }
 
-    /** A new session, on the strength of a token. */
+    /** Opens a new session with a valid token. */
     private NodeSession open(String shown) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(sessions)
                 .timeout(LIMIT)
@@ -195,7 +197,7 @@ final class TokenSource {
         return opened;
     }
 
-    /** The service did not accept this one. */
+    /** Discards a token that the service refused. */
     synchronized void refused(String token) throws IOException {
         NodeSession kept = session;
         AccessToken shown = access;

@@ -16,13 +16,14 @@ import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /**
- * From an order to what its processes meet: folders, user and variables.
+ * Prepares the environment of an order's processes: folders, user and variables.
  *
- * <p>The work sees its order's own variables, PATH, HOME, TMPDIR and LANG unless it brings its own, and these, which
- * always win: {@code QM_ATTEMPT_ID}, {@code QM_ATTEMPT} (its number), {@code QM_WORKLOAD}, {@code QM_TENANT}, {@code
- * QM_CHECKPOINT_DIR}, {@code QM_MIG} (its MIG instances, such as {@code 0:1g.10gb:4}: device, profile, first memory slice; absent
- * without), {@code CUDA_VISIBLE_DEVICES} (empty without devices, so that none are seen) and {@code
- * CUDA_DEVICE_ORDER=PCI_BUS_ID}, without which CUDA counts devices in another order than the driver. Never the agent's.
+ * <p>The work sees the variables of its order; PATH, HOME, TMPDIR and LANG, unless the order sets them; and the
+ * following, which override all others: {@code QM_ATTEMPT_ID}, {@code QM_ATTEMPT} (its number), {@code QM_WORKLOAD},
+ * {@code QM_TENANT}, {@code QM_CHECKPOINT_DIR}, {@code QM_MIG} (its MIG instances, such as {@code 0:1g.10gb:4}: device,
+ * profile, first memory slice; absent without), {@code CUDA_VISIBLE_DEVICES} (empty without devices, so that none are
+ * seen) and {@code CUDA_DEVICE_ORDER=PCI_BUS_ID}, without which CUDA counts devices in another order than the driver.
+ * It never sees the agent's own variables.
  */
 final class WorkEnvironment {
     private final StateFolder state;
@@ -50,7 +51,7 @@ final class WorkEnvironment {
         this.tickMillis = tickMillis;
     }
 
-    /** What to record; touches nothing. The arguments are those of {@link Launcher#forWork}. */
+    /** The record for an order, without any effect on disk. The arguments are those of {@link Launcher#forWork}. */
     WorkRecord describe(AttemptOrder order, List<String> launcherArguments) {
         Path work = workFolder(order);
         Path checkpoints = checkpoints(order);
@@ -78,22 +79,22 @@ final class WorkEnvironment {
         return state.checkpoints(order.tenant()).resolve(order.checkpointFolder());
     }
 
-    /** Makes the folders. Throws an IOException with the reason when this work cannot run here. */
+    /** Creates the folders. Throws an IOException with the reason when this work cannot run here. */
     void prepare(AttemptOrder order, WorkRecord work) throws IOException {
         if (!simulated && !instances(order).isEmpty()) {
-            // With the device's index it would see the first instance that somebody made there, not its own.
-            throw new IOException("it is to have a MIG instance, and the agent makes none on real GPUs");
+            // With the device's index, the work would see the first existing instance there, not its own.
+            throw new IOException("it needs a MIG instance, and the agent creates none on real GPUs");
         }
         Optional<String> user = launcher.user(order);
         if (oneTenantOnly && state.holdsOtherThan(order.tenant())) {
-            throw new IOException("this node keeps tenants apart by nothing, and holds files of another tenant");
+            throw new IOException("this node does not isolate tenants, and holds files of another tenant");
         }
         state.makeTenant(order.tenant());
         Launcher.makeFolder(work.checkpointFolder(), user);
         Launcher.makeFolder(work.workFolder(), user);
     }
 
-    /** The indices of its devices, in the order in which the work counts them. */
+    /** The indices of the order's devices, in the order in which the work counts them. */
     static List<Integer> devices(AttemptOrder order) {
         return order.devices().stream()
                 .map(DeviceShare::index)

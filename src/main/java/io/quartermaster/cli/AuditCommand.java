@@ -6,6 +6,7 @@ import io.quartermaster.cli.demo.ApiClient.ApiFailure;
 import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Secrets;
+import io.quartermaster.launch.ExitCodes;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -18,20 +19,21 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code qm audit}: has the running service check its stored books, and prints what it says. */
+/** {@code qm audit}: has the running service audit its stored usage, and prints the result. */
 @Command(
         name = "audit",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Checks the books of the running service on its stored data: the equations of usage, no gap and no overlap,",
-            "the hash chain, closed hours counted anew, and allocations against the events that meter them. Also checks that no",
+            "Audits the stored usage of the running service: the equations of usage, gaps and overlaps,",
+            "the hash chain, closed hours computed again, and allocations against the events that meter them. Also "
+                    + "checks that no",
             "attempt is metered past its stop deadline or its reported end, and the hash chains of audit entries."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:the books hold",
-            "1:they do not, or could not be checked; what was found is printed",
+            "0:the audit found no violation",
+            "1:the audit found violations, which it prints, or it failed",
             "2:an option is wrong",
             "3:no service runs here"
         })
@@ -43,16 +45,19 @@ final class AuditCommand implements Callable<Integer> {
     @Mixin
     private DataFolderOption dataFolder;
 
-    @Option(names = "--tenant", paramLabel = "TENANT", description = "Only this tenant. Default: all of them")
+    @Option(names = "--tenant", paramLabel = "TENANT", description = "Only this tenant. Default: all tenants")
     private @Nullable String tenant;
 
     @Option(
             names = "--from",
             paramLabel = "TIME",
-            description = "Hours that end after it, such as 2026-11-01T00:00:00Z. Default: from the beginning")
+            description = "Only hours that end after TIME, such as 2026-11-01T00:00:00Z. Default: from the beginning")
     private @Nullable String from;
 
-    @Option(names = "--to", paramLabel = "TIME", description = "Default: now, what is open included")
+    @Option(
+            names = "--to",
+            paramLabel = "TIME",
+            description = "Only hours that end by TIME. Default: now, including the open hour")
     private @Nullable String to;
 
     /** Set by picocli before {@link #call}. */
@@ -64,7 +69,9 @@ final class AuditCommand implements Callable<Integer> {
         DataFolder folder = dataFolder.folder();
         Optional<RunFile> running = RunFile.ofRunning(folder);
         if (running.isEmpty()) {
-            spec.commandLine().getErr().println("qm: nothing runs on " + folder.path() + ". Start it with qm up.");
+            spec.commandLine()
+                    .getErr()
+                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with qm up.");
             return ExitCodes.NOT_RUNNING;
         }
         ApiClient operator = ApiClient.ofClient(
@@ -125,7 +132,8 @@ final class AuditCommand implements Callable<Integer> {
         }
         audit.path("violations").forEach(violation -> print("VIOLATION", violation, out));
         audit.path("warnings").forEach(warning -> print("WARNING", warning, out));
-        out.println(audit.path("holds").asBoolean(false) ? "The books hold." : "The books do NOT hold.");
+        out.println(
+                audit.path("holds").asBoolean(false) ? "The audit found no violation." : "The audit found VIOLATIONS.");
         out.flush();
     }
 

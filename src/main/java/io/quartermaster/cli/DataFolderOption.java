@@ -5,14 +5,14 @@ import java.nio.file.Path;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
-/** Which data folder a command is about. */
+/** The option that selects the data folder of a command. */
 final class DataFolderOption {
 
     @Option(
             names = "--data-dir",
             paramLabel = "DIR",
             defaultValue = "${env:QM_DATA_DIR}",
-            description = "Folder with everything durable. Default: QM_DATA_DIR, else .qm beside the program")
+            description = "Folder with all durable data. Default: QM_DATA_DIR, else .qm beside the program")
     private @Nullable Path given;
 
     DataFolderOption() {}
@@ -24,7 +24,7 @@ final class DataFolderOption {
                 : chosen.toAbsolutePath();
     }
 
-    /** The folder as it is; it need not exist. */
+    /** The data folder, which need not exist. */
     DataFolder folder() {
         return new DataFolder(path());
     }

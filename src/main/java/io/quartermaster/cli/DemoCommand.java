@@ -8,6 +8,7 @@ import io.quartermaster.cli.demo.DemoStory;
 import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Secrets;
+import io.quartermaster.launch.ExitCodes;
 import java.io.PrintWriter;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,13 +27,12 @@ import picocli.CommandLine.Spec;
         sortOptions = false,
         description = {
             "Plays a story against the running service, through the public API and with real tokens:",
-            "a reservation is honoured by graceful preemption, a second tenant borrows, and the bill comes out.",
-            "Before it begins it cancels whatever its three users have waiting or running: rnd-member and",
-            "devops-member of acme, rnd-member of globex. The work of others stays."
+            "a reservation is enforced by graceful preemption, a second tenant borrows, and the usage is billed.",
+            "First it cancels all waiting and running work of its three users: rnd-member and",
+            "devops-member of acme, rnd-member of globex. It does not touch the work of other users."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:the story ended as it must", "1:it did not; the message says where", "3:no service runs here"
-        })
+        exitCodeList = {"0:every scene took place", "1:a scene failed; the message names it", "3:no service runs here"})
 final class DemoCommand implements Callable<Integer> {
 
     @Spec
@@ -44,13 +44,13 @@ final class DemoCommand implements Callable<Integer> {
     @Option(
             names = "--steps",
             defaultValue = "80",
-            description = "How long each job works, in steps of half a second. Default: ${DEFAULT-VALUE}")
+            description = "Length of each job, in steps of half a second. Default: ${DEFAULT-VALUE}")
     private int steps;
 
     @Option(
             names = "--patience",
             defaultValue = "300",
-            description = "Seconds to wait for each scene to come true. Default: ${DEFAULT-VALUE}")
+            description = "Time limit of each scene, in seconds. Default: ${DEFAULT-VALUE}")
     private int patienceSeconds;
 
     /** Set by picocli before {@link #call}. */
@@ -65,7 +65,9 @@ final class DemoCommand implements Callable<Integer> {
         DataFolder folder = dataFolder.folder();
         Optional<RunFile> running = RunFile.ofRunning(folder);
         if (running.isEmpty()) {
-            spec.commandLine().getErr().println("qm: nothing runs on " + folder.path() + ". Start it with qm up.");
+            spec.commandLine()
+                    .getErr()
+                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with qm up.");
             return ExitCodes.NOT_RUNNING;
         }
         String url = running.get().url();

@@ -2,7 +2,8 @@ package io.quartermaster.cli;
 
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.StartFailure;
+import io.quartermaster.launch.ExitCodes;
+import io.quartermaster.launch.StartFailure;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -14,10 +15,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 
-/** Starts the same command again in the background and waits until it is ready, showing meanwhile what that one shows. */
+/**
+ * Starts the same command again in the background and waits until it is ready; meanwhile it shows the output of that
+ * command.
+ */
 final class DetachedStart {
 
-    /** Tells the command in the background that it is there; its arguments are those of the one in front. */
+    /** Marks the command in the background; its arguments are those of the one in the foreground. */
     private static final String DETACHED = "qm.detached";
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
@@ -72,7 +76,7 @@ final class DetachedStart {
                 "The service was not ready after " + PATIENCE.toMinutes() + " minutes; see " + log + ".");
     }
 
-    /** Prints what was added since, and says how far it read. */
+    /** Prints the lines added since, and returns the new position. */
     private long show(Path log, long from) throws IOException {
         byte[] all = Files.readAllBytes(log);
         out.print(new String(all, (int) from, all.length - (int) from, java.nio.charset.StandardCharsets.UTF_8));

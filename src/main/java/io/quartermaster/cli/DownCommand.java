@@ -2,6 +2,7 @@ package io.quartermaster.cli;
 
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.launch.ExitCodes;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -12,13 +13,13 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code qm down}: stops the service of a data folder, and what a killed one left running. */
+/** {@code qm down}: stops the service of a data folder, and the programs that a killed service left running. */
 @Command(
         name = "down",
         mixinStandardHelpOptions = true,
-        description = "Stops the service and everything it started. Does nothing when nothing runs.",
+        description = "Stops the service and the programs that it started. Does nothing if none of them runs.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:nothing runs now"})
+        exitCodeList = {"0:no program runs on the data folder"})
 final class DownCommand implements Callable<Integer> {
 
     private static final Duration PATIENCE = Duration.ofSeconds(90);
@@ -60,7 +61,7 @@ final class DownCommand implements Callable<Integer> {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (run.process().find().isPresent()) {
             if (System.nanoTime() > end) {
-                out.printf("It does not end; killing it.%n");
+                out.printf("The process does not end; killing it.%n");
                 process.ifPresent(ProcessHandle::destroyForcibly);
             }
             Thread.sleep(50);

@@ -5,17 +5,17 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Where the program lies and how it is started again. */
+/** The location of the program, and the command that starts it again. */
 final class Installation {
 
     private Installation() {}
 
-    /** The folder of the launcher, which names it; else where the command was given. */
+    /** The folder of the launcher, which the launcher sets; otherwise the current folder. */
     static Path home() {
         return Path.of(System.getProperty("qm.home", ".")).toAbsolutePath().normalize();
     }
 
-    /** The Keycloak that the build laid out. */
+    /** The Keycloak distribution that the build unpacked. */
     static Path keycloakHome() {
         String given = System.getenv("QM_KEYCLOAK_HOME");
         return given == null || given.isEmpty()
@@ -23,12 +23,21 @@ final class Installation {
                 : Path.of(given).toAbsolutePath();
     }
 
-    /** This program again, with these options of the JVM, up to its own arguments. */
+    /** The command that starts this program with these options of the JVM, up to its own arguments. */
     static List<String> launch(List<String> jvmOptions) {
+        return java(jvmOptions, jar());
+    }
+
+    /** The agent, with these options of the JVM, up to its own arguments. */
+    static List<String> launchAgent(List<String> jvmOptions) {
+        return java(jvmOptions, home().resolve("target/agent/quartermaster-agent.jar"));
+    }
+
+    private static List<String> java(List<String> jvmOptions, Path jar) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(jvmOptions);
-        command.addAll(List.of("-Dqm.home=" + home(), "-jar", jar().toString()));
+        command.addAll(List.of("-Dqm.home=" + home(), "-jar", jar.toString()));
         return command;
     }
 

@@ -1,14 +1,17 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.embedded.DataFolder;
-import io.quartermaster.embedded.StartFailure;
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
 import java.nio.file.StandardOpenOption;
 import java.util.Optional;
 
-/** Held by the one service of a data folder; the system gives it back when the process ends, however it ends. */
+/**
+ * The lock that the one service of a data folder holds. The operating system releases it when the process ends, even
+ * after a crash.
+ */
 record InstanceLock(FileChannel channel, FileLock lock) implements AutoCloseable {
 
     /** Empty when another process holds it. */

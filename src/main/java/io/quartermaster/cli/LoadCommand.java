@@ -9,11 +9,12 @@ import io.quartermaster.cli.load.LoadReport;
 import io.quartermaster.cli.load.LoadRun;
 import io.quartermaster.cli.load.LoadWorld;
 import io.quartermaster.cli.load.RetentionRun;
-import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.Secrets;
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.ExitCodes;
 import java.io.File;
 import java.io.IOException;
 import java.io.PrintWriter;
@@ -32,17 +33,21 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code qm load}: measures submissions on a service of its own, which it starts on a folder and ports of its own and ends again. */
+/**
+ * {@code qm load}: measures submissions on a service of its own. It starts that service on a separate folder and
+ * separate ports, and stops it at the end.
+ */
 @Command(
         name = "load",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Measures submissions on a service of its own: how many come in a second and how soon they hold their devices,",
-            "against the ceiling in the same run, an authenticated insert of one row."
+            "Measures submissions on a service of its own: their rate, and the time until they hold their "
+                    + "devices,",
+            "compared with the ceiling in the same run, an authenticated insert of one row."
         },
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:the figures were printed", "1:the run failed; the message says why"})
+        exitCodeList = {"0:the run printed its figures", "1:the run failed; the message says why"})
 final class LoadCommand implements Callable<Integer> {
 
     private static final Duration START_PATIENCE = Duration.ofMinutes(10);
@@ -55,30 +60,30 @@ final class LoadCommand implements Callable<Integer> {
             names = "--clients",
             split = ",",
             defaultValue = "1,8,64",
-            description = "Numbers of clients, one round each. Default: ${DEFAULT-VALUE}")
+            description = "Numbers of concurrent clients, one round each. Default: ${DEFAULT-VALUE}")
     private List<Integer> clients;
 
     @Option(
             names = "--seconds",
             defaultValue = "10",
-            description = "How long each kind of request is measured, in seconds. Default: ${DEFAULT-VALUE}")
+            description = "Duration of the measurement of each type of request, in seconds. Default: ${DEFAULT-VALUE}")
     private int seconds;
 
     @Option(
             names = "--warm-up",
             defaultValue = "5",
-            description = "Seconds of the same before, not measured. Default: ${DEFAULT-VALUE}")
+            description = "Duration of the warm-up before each measurement, in seconds. Default: ${DEFAULT-VALUE}")
     private int warmUpSeconds;
 
-    @Option(names = "--redis-stopped", description = "Also measure submissions while Redis stands still (SIGSTOP)")
+    @Option(names = "--redis-stopped", description = "Also measure submissions while Redis is stopped (SIGSTOP)")
     private boolean redisStopped;
 
     @Option(
             names = "--retention-minutes",
             paramLabel = "MINUTES",
             description = {
-                "Instead of all that: submit batches at a steady rate for so long, with every retention at a minute, and"
-                        + " measure how much lies there for longer"
+                "Instead of the other rounds: submit batches at a steady rate for MINUTES, with every "
+                        + "retention set to one minute, and measure the rows that stay longer"
             })
     private int retentionMinutes;
 
@@ -86,10 +91,10 @@ final class LoadCommand implements Callable<Integer> {
             names = "--retention-rate",
             paramLabel = "N",
             defaultValue = "2000",
-            description = "Submissions a second for --retention-minutes. Default: ${DEFAULT-VALUE}")
+            description = "Submissions per second for --retention-minutes. Default: ${DEFAULT-VALUE}")
     private int retentionRate;
 
-    @Option(names = "--output", paramLabel = "FILE", description = "Write the figures there as Markdown, too")
+    @Option(names = "--output", paramLabel = "FILE", description = "Also write the figures to FILE as Markdown")
     private @Nullable Path output;
 
     /** Set by picocli before {@link #call}. */

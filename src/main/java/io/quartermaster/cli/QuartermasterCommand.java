@@ -1,21 +1,22 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.agent.AgentCommand;
-import io.quartermaster.agent.ProgramVersion;
-import io.quartermaster.embedded.StartFailure;
+import io.quartermaster.agent.protocol.ProgramVersion;
+import io.quartermaster.launch.CommandLineFactory;
+import io.quartermaster.launch.MigrateCommand;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code qm}: shows its commands. */
+/** {@code qm}: prints its commands. */
 @Command(
         name = "qm",
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Issues shared GPUs to many tenants fairly, and keeps the books.",
+        description = "Shares GPUs fairly among many tenants and accounts for their use.",
         subcommands = {
             UpCommand.class,
             DownCommand.class,
@@ -31,8 +32,9 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "In a checkout also: qm test runs the tests, qm campaign makes long runs, qm fmt formats the code.",
-            "Each command explains itself with --help."
+            "In a checkout also: qm dev reloads the service from its sources, qm test runs the tests, qm campaign makes"
+                    + " long runs, qm fmt formats the code.",
+            "Add --help to a command to see its options."
         })
 public final class QuartermasterCommand implements Runnable {
 
@@ -55,14 +57,18 @@ public final class QuartermasterCommand implements Runnable {
 
     /** The parser of all commands, as {@link #execute} uses it. */
     static CommandLine commandLine() {
-        return new CommandLine(new QuartermasterCommand())
-                .setCaseInsensitiveEnumValuesAllowed(true)
-                .setExecutionExceptionHandler((failure, command, result) -> {
-                    if (failure instanceof StartFailure) {
-                        command.getErr().println("qm: " + failure.getMessage());
-                        return ExitCodes.CANNOT_START;
-                    }
-                    throw failure;
-                });
+        return CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
+    }
+
+    /** Offers these commands to {@link io.quartermaster.Main}; found by its name in {@code META-INF/services}. */
+    public static final class Factory implements CommandLineFactory {
+
+        /** Made by the service loader. */
+        public Factory() {}
+
+        @Override
+        public CommandLine create() {
+            return commandLine();
+        }
     }
 }

@@ -2,6 +2,7 @@ package io.quartermaster.cli;
 
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.launch.ExitCodes;
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintWriter;
@@ -20,9 +21,9 @@ import picocli.CommandLine.Spec;
         name = "reset",
         mixinStandardHelpOptions = true,
         description =
-                "Removes everything in the data folder: all tenants, work, usage and passwords. Cannot be undone.",
+                "Removes everything in the data folder: all tenants, work, usage and passwords. You cannot undo this.",
         exitCodeListHeading = "%nExit codes:%n",
-        exitCodeList = {"0:the folder is empty", "7:refused, and nothing was removed"})
+        exitCodeList = {"0:the folder is empty", "7:refused; the folder is unchanged"})
 final class ResetCommand implements Callable<Integer> {
 
     @Spec
@@ -65,7 +66,7 @@ final class ResetCommand implements Callable<Integer> {
         }
         Optional<InstanceLock> lock = InstanceLock.tryTake(folder);
         if (lock.isEmpty()) {
-            return refuse("Another command works on the data folder; nothing was removed.");
+            return refuse("Another command uses the data folder; nothing was removed.");
         }
         try (InstanceLock held = lock.get()) {
             EmbeddedServices.endLeftovers(folder);
@@ -76,7 +77,7 @@ final class ResetCommand implements Callable<Integer> {
     }
 
     private boolean confirmed(PrintWriter out, DataFolder folder) throws java.io.IOException {
-        out.print("Remove everything in " + folder.path() + ", all tenants, work and usage? Type yes: ");
+        out.print("Remove everything in " + folder.path() + ": all tenants, work and usage? Type yes: ");
         out.flush();
         BufferedReader in = new BufferedReader(new InputStreamReader(System.in, Charset.defaultCharset()));
         return "yes".equals(in.readLine());

@@ -31,7 +31,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 import picocli.CommandLine.Spec;
 
-/** Runs scenario files in virtual time and says which of their expectations hold. */
+/** {@code qm simulate}: runs scenario files in virtual time and reports which of their expectations hold. */
 @Command(
         name = "simulate",
         mixinStandardHelpOptions = true,
@@ -58,9 +58,9 @@ public final class SimulateCommand implements Callable<Integer> {
 
     @Option(
             names = "--receipts",
-            description =
-                    "With --json: prints beside every decision its receipt: whom it came before and by which numbers, "
-                            + "why pools before were not taken, shares before and after, who leaves for it.")
+            description = "With --json: prints the receipt of every decision: the workloads it went before "
+                    + "and the numbers compared, why it skipped earlier pools, the shares before and "
+                    + "after, and its victims.")
     private boolean receipts;
 
     @Option(names = "--only", paramLabel = "GLOB", description = "Runs only scenarios whose name matches.")
@@ -79,10 +79,10 @@ public final class SimulateCommand implements Callable<Integer> {
                 return trace.run(out(), Optional.ofNullable(chart));
             }
             if (paths.isEmpty()) {
-                throw new InvalidFile("scenario files or folders are expected, or --trace");
+                throw new InvalidFile("name scenario files or folders, or use --trace");
             }
             if (receipts && !json) {
-                throw new InvalidFile("--receipts goes with --json");
+                throw new InvalidFile("--receipts needs --json");
             }
             List<SimulationResult> simulationResults = new ArrayList<>();
             for (Scenario scenario : scenarios()) {
@@ -100,16 +100,15 @@ public final class SimulateCommand implements Callable<Integer> {
         }
     }
 
-    /** Writes text to a file. */
     static void write(Path file, String text) throws InvalidFile {
         try {
             Files.writeString(file, text);
         } catch (IOException e) {
-            throw new InvalidFile(file + ": cannot be written: " + e.getMessage());
+            throw new InvalidFile(file + ": cannot write the file: " + e.getMessage());
         }
     }
 
-    /** A file that cannot be read as scenarios; the message says which, where and why. */
+    /** A file that is not a valid scenario; the message names the file, the place and the reason. */
     static final class InvalidFile extends Exception {
         InvalidFile(String message) {
             super(message);
@@ -120,7 +119,7 @@ public final class SimulateCommand implements Callable<Integer> {
         try {
             return FileSystems.getDefault().getPathMatcher("glob:" + only);
         } catch (PatternSyntaxException e) {
-            throw new InvalidFile("--only: '" + only + "' is no pattern: " + e.getDescription());
+            throw new InvalidFile("--only: '" + only + "' is not a valid pattern: " + e.getDescription());
         }
     }
 
@@ -145,7 +144,7 @@ public final class SimulateCommand implements Callable<Integer> {
         return scenarios;
     }
 
-    /** A file itself, or the scenario files of a folder, which has some. */
+    /** The file itself, or the scenario files of a folder; fails if a folder has none. */
     private static List<Path> files(Path path) throws InvalidFile {
         if (!Files.isDirectory(path)) {
             return List.of(path);
@@ -159,7 +158,7 @@ public final class SimulateCommand implements Callable<Integer> {
             }
             return files;
         } catch (IOException | UncheckedIOException e) {
-            throw new InvalidFile(path + ": cannot be listed: " + e.getMessage());
+            throw new InvalidFile(path + ": cannot list the folder: " + e.getMessage());
         }
     }
 
@@ -171,7 +170,7 @@ public final class SimulateCommand implements Callable<Integer> {
         } catch (NoSuchFileException e) {
             throw new InvalidFile(file + ": no such file");
         } catch (IOException e) {
-            throw new InvalidFile(file + ": cannot be read: " + e.getMessage());
+            throw new InvalidFile(file + ": cannot read the file: " + e.getMessage());
         }
     }
 

@@ -1,6 +1,5 @@
 package io.quartermaster.cli;
 
-import io.quarkus.runtime.Quarkus;
 import io.quartermaster.cli.demo.DemoConfinement;
 import io.quartermaster.cli.demo.DemoPasswords;
 import io.quartermaster.cli.demo.DemoSeed;
@@ -8,6 +7,7 @@ import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedAgent;
 import io.quartermaster.embedded.EmbeddedServices;
 import io.quartermaster.embedded.ProgressListener;
+import io.quartermaster.launch.ExitCodes;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.time.Duration;
@@ -15,11 +15,10 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.concurrent.ExecutionException;
+import java.util.function.IntConsumer;
 
-/** What happens beside the service while it comes up: waits for it and for Keycloak, then tells where everything is. */
+/** Runs beside the start of the service: waits for it and for Keycloak, then prints all addresses. */
 final class Startup {
-
-    private static final Duration SERVICE_PATIENCE = Duration.ofMinutes(3);
 
     private static final int POLL_MILLIS = 150;
 
@@ -30,8 +29,10 @@ final class Startup {
     private final RunFile runFile;
     private DemoConfinement confinement = new DemoConfinement(List.of(), "");
     private final Optional<Demo> demonstration;
+    private final Duration patience;
+    private final IntConsumer end;
 
-    /** What the demonstration takes, where it is to be loaded. */
+    /** The values that loading the demonstration needs. */
     record Demo(String operatorSecret, DemoPasswords passwords, boolean unsafe) {}
 
     Startup(
@@ -40,34 +41,38 @@ final class Startup {
             DataFolder folder,
             EmbeddedServices services,
             RunFile runFile,
-            Optional<Demo> demonstration) {
+            Optional<Demo> demonstration,
+            Duration patience,
+            IntConsumer end) {
         this.out = out;
         this.progressListener = progressListener;
         this.folder = folder;
         this.services = services;
         this.runFile = runFile;
         this.demonstration = demonstration;
+        this.patience = patience;
+        this.end = end;
     }
 
-    /** The argument is when the command began, on this JVM's nanosecond clock. */
+    /** Follows the start. The argument is the start of the command, on this JVM's nanosecond clock. */
     void follow(long begun) {
         try {
             ProgressListener.Step service = progressListener.begin("Service");
             if (!awaitService()) {
-                progressListener.warn("The service does not become ready; see " + folder.log("service"));
-                Quarkus.asyncExit(ExitCodes.CANNOT_START);
+                progressListener.warn("The service did not become ready in time; see " + folder.log("service"));
+                end.accept(ExitCodes.CANNOT_START);
                 return;
             }
             service.done(runFile.url());
             services.identity().get();
             Optional<DemoSeed.Loaded> demo = loadDemo();
             summary((System.nanoTime() - begun) / 1e9, demo);
-            // After the last line, since whoever waits for it in the foreground stops showing lines then.
+            // After the last line, because a waiting command in the foreground stops showing lines then.
             runFile.becomeReady().write(folder);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
-            progressListener.warn("Without Keycloak nobody can sign in: " + (cause == null ? e : cause).getMessage());
-            Quarkus.asyncExit(ExitCodes.CANNOT_START);
+            progressListener.warn("Without Keycloak no user can sign in: " + (cause == null ? e : cause).getMessage());
+            end.accept(ExitCodes.CANNOT_START);
         } catch (IOException e) {
             progressListener.warn("Cannot write the run file: " + e.getMessage());
         } catch (InterruptedException e) {
@@ -76,7 +81,7 @@ final class Startup {
     }
 
     private boolean awaitService() throws InterruptedException {
-        long end = System.nanoTime() + SERVICE_PATIENCE.toNanos();
+        long end = System.nanoTime() + patience.toNanos();
         try (HealthProbe healthProbe = new HealthProbe()) {
             while (System.nanoTime() < end) {
                 if (healthProbe
@@ -91,7 +96,7 @@ final class Startup {
         return false;
     }
 
-    /** Without it the service is as usable as any other, so a failure is told and no more. */
+    /** The service is usable without the demonstration, so a failure is only reported. */
     private Optional<DemoSeed.Loaded> loadDemo() {
         if (demonstration.isEmpty()) {
             return Optional.empty();
@@ -105,7 +110,7 @@ final class Startup {
             step.done(String.join(", ", DemoSeed.TENANTS));
             confinement = DemoConfinement.choose(folder, given.unsafe());
             services.startAgent(new EmbeddedAgent.Settings(
-                    Installation.launch(List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")),
+                    Installation.launchAgent(List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")),
                     runFile.url(),
                     DemoSeed.NODE,
                     loaded.tokenUrl(),
@@ -115,7 +120,7 @@ final class Startup {
                     confinement.options()));
             return Optional.of(loaded);
         } catch (IOException | RuntimeException e) {
-            progressListener.warn("The demonstration's start data is not loaded: " + e.getMessage());
+            progressListener.warn("Loading the demonstration failed: " + e.getMessage());
             return Optional.empty();
         }
     }

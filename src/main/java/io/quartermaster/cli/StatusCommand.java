@@ -1,8 +1,9 @@
 package io.quartermaster.cli;
 
-import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.ExitCodes;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.time.Duration;
@@ -16,11 +17,11 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Spec;
 
-/** {@code qm status}: what runs on a data folder. */
+/** {@code qm status}: shows what runs on a data folder. */
 @Command(
         name = "status",
         mixinStandardHelpOptions = true,
-        description = "Says what runs, where, and how it is.",
+        description = "Shows the addresses and the health of the service on the data folder.",
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the service runs and is ready", "3:it does not run, or is not ready"})
 final class StatusCommand implements Callable<Integer> {
@@ -50,13 +51,13 @@ final class StatusCommand implements Callable<Integer> {
         return ready ? ExitCodes.OK : ExitCodes.NOT_RUNNING;
     }
 
-    /** The parts of a service that was killed go on without it. */
+    /** After the service was killed, its parts continue to run without it. */
     private static void printLeftovers(PrintWriter out, Map<Component, Long> left) {
         if (left.isEmpty()) {
             out.println("Quartermaster does not run. Start it with qm up.");
             return;
         }
-        out.println("The service does not run; these parts of it still do. qm up takes them over, qm down ends them.");
+        out.println("The service does not run, but these parts of it do. qm up adopts them, qm down ends them.");
         left.forEach((component, pid) -> line(out, component.title(), "process " + pid));
     }
 
@@ -88,7 +89,7 @@ final class StatusCommand implements Callable<Integer> {
     private static void printData(PrintWriter out, DataFolder folder) {
         String size = Files.isDirectory(folder.path())
                 ? String.format(Locale.ROOT, "%s   %.1f MiB", folder.path(), folder.sizeBytes() / 1048576.0)
-                : folder.path() + "   not there yet";
+                : folder.path() + "   does not exist yet";
         line(out, "Data", size);
     }
 

@@ -17,11 +17,11 @@ import picocli.CommandLine.ITypeConverter;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.TypeConversionException;
 
-/** The options of a trace's replay, and the replay: several seeds, and what came of them on average. */
+/** The options of a trace's replay, and the replay: several seeds, and the mean of their results. */
 final class TraceRun {
     private static final int AT_ALL = 10;
 
-    /** Traces whose lists can be read. */
+    /** The supported traces. */
     enum Trace {
         OPENB
     }
@@ -30,7 +30,7 @@ final class TraceRun {
             names = "--trace",
             required = true,
             converter = TraceByName.class,
-            description = "Which trace's lists they are: openb.")
+            description = "Name of the trace of the lists: openb.")
     private Trace trace = Trace.OPENB;
 
     /** Names in lower case, as scenario files have them. */
@@ -61,30 +61,30 @@ final class TraceRun {
         throw new TypeConversionException("accepted: " + String.join(", ", accepted) + "; not '" + name + "'");
     }
 
-    @Option(names = "--nodes", required = true, paramLabel = "FILE", description = "The list of nodes.")
+    @Option(names = "--nodes", required = true, paramLabel = "FILE", description = "The trace's list of nodes.")
     private Path nodes = Path.of(".");
 
-    @Option(names = "--pods", required = true, paramLabel = "FILE", description = "The list of work.")
+    @Option(names = "--pods", required = true, paramLabel = "FILE", description = "The trace's list of pods.")
     private Path pods = Path.of(".");
 
     @Option(
             names = "--policy",
             converter = PolicyByName.class,
-            description = "fragmentation, pack or spread. Default: ${DEFAULT-VALUE}.",
+            description = "Placement policy: fragmentation, pack or spread. Default: ${DEFAULT-VALUE}.",
             defaultValue = "fragmentation")
     private TraceReplay.Policy policy = TraceReplay.Policy.FRAGMENTATION;
 
-    @Option(names = "--seeds", description = "How many runs. Default: ${DEFAULT-VALUE}.", defaultValue = "10")
+    @Option(names = "--seeds", description = "Number of runs. Default: ${DEFAULT-VALUE}.", defaultValue = "10")
     private int seeds = 10;
 
     @Option(
             names = "--inflation",
             paramLabel = "PERCENT",
-            description = "How much is asked for in the end, of all GPUs. Default: ${DEFAULT-VALUE}.",
+            description = "Requested GPUs at the end, in percent of all GPUs. Default: ${DEFAULT-VALUE}.",
             defaultValue = "130")
     private int inflation = 130;
 
-    @Option(names = "--whole-queue", description = "All of it waits from the beginning: the largest goes first.")
+    @Option(names = "--whole-queue", description = "All work waits from the beginning, and the largest goes first.")
     private boolean wholeQueue;
 
     int run(PrintWriter out, Optional<Path> chart) throws SimulateCommand.InvalidFile {
@@ -146,7 +146,7 @@ final class TraceRun {
         } catch (ScenarioSyntaxException e) {
             throw new SimulateCommand.InvalidFile(file + ":" + e.line() + ": " + e.getMessage());
         } catch (IOException e) {
-            throw new SimulateCommand.InvalidFile(file + ": cannot be read: " + e.getMessage());
+            throw new SimulateCommand.InvalidFile(file + ": cannot read the file: " + e.getMessage());
         }
     }
 }

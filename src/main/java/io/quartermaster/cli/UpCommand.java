@@ -1,35 +1,40 @@
 package io.quartermaster.cli;
 
 import io.quartermaster.cli.demo.DemoPasswords;
-import io.quartermaster.embedded.Component;
-import io.quartermaster.embedded.StartFailure;
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.ExitCodes;
+import io.quartermaster.launch.ExternalServices;
+import io.quartermaster.launch.ListenOptions;
+import io.quartermaster.launch.ServiceRunner;
+import io.quartermaster.launch.StartFailure;
 import java.io.PrintWriter;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code qm up}: starts the service and what it needs. */
+/** {@code qm up}: starts the service and the servers that it needs. */
 @Command(
         name = "up",
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
             "Starts the service, with its own PostgreSQL, Redis, Keycloak and agent.",
-            "What is given from outside is not started: QM_DATABASE_URL, QM_REDIS_URL, QM_KEYCLOAK_URL, each with its"
+            "QM_DATABASE_URL, QM_REDIS_URL and QM_KEYCLOAK_URL name external servers instead, each with its"
                     + " users and passwords. Ctrl-C stops everything."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
-            "0:stopped because it was told to",
+            "0:stopped by qm down, Ctrl-C or a signal",
             "2:an option is wrong",
-            "4:cannot start; the message says why and what to do",
+            "4:cannot start; the message gives the reason and the remedy",
             "5:already running on this data folder",
-            "6:a part ended and could not be started again"
+            "6:a part ended, and its restarts failed"
         })
 final class UpCommand implements Callable<Integer> {
 
@@ -39,42 +44,8 @@ final class UpCommand implements Callable<Integer> {
     @Mixin
     private DataFolderOption dataFolder;
 
-    @Option(
-            names = "--http-port",
-            defaultValue = "${env:QM_HTTP_PORT:-8080}",
-            description = "Port of the API. Default: QM_HTTP_PORT, else 8080")
-    private int httpPort;
-
-    @Option(
-            names = "--http-host",
-            defaultValue = "${env:QM_HTTP_HOST:-127.0.0.1}",
-            description = "Address the API listens on. Default: QM_HTTP_HOST, else 127.0.0.1, this machine only")
-    private String httpHost;
-
-    @Option(
-            names = "--management-port",
-            defaultValue = "${env:QM_MANAGEMENT_PORT:-8081}",
-            description = "Port of health and metrics. Default: QM_MANAGEMENT_PORT, else 8081")
-    private int managementPort;
-
-    @Option(
-            names = "--management-host",
-            defaultValue = "${env:QM_MANAGEMENT_HOST:-127.0.0.1}",
-            description = {
-                "Address health and metrics listen on. They ask for no token.",
-                "Default: QM_MANAGEMENT_HOST, else 127.0.0.1, this machine only"
-            })
-    private String managementHost;
-
-    @Option(
-            names = "--trusted-proxies",
-            defaultValue = "${env:QM_TRUSTED_PROXIES:-}",
-            description = {
-                "Proxies in front of the API, as addresses or networks with commas between them. From them the API takes"
-                        + " X-Forwarded-For, which they must replace, not extend.",
-                "Default: QM_TRUSTED_PROXIES, else none"
-            })
-    private String trustedProxies;
+    @Mixin
+    private ListenOptions listen;
 
     @Option(
             names = "--postgres-port",
@@ -100,7 +71,8 @@ final class UpCommand implements Callable<Integer> {
             defaultValue = "true",
             fallbackValue = "true",
             description = {
-                "With the embedded Keycloak: two tenants with users, a pool, and an agent with simulated GPUs (default)."
+                "With the embedded Keycloak: two tenants with users, a pool, and an agent with simulated GPUs "
+                        + "(default)."
                         + " Needs a --http-host of this machine only",
                 "--no-demo: an empty installation"
             })
@@ -111,19 +83,35 @@ final class UpCommand implements Callable<Integer> {
             defaultValue = "random",
             paramLabel = "random|fixed",
             description = {
-                "Passwords of the demonstration's users, where the data folder is new: made for it (default), or those of"
-                        + " tenants/demo.yaml, which everybody can read"
+                "Passwords of the demonstration's users in a new data folder: generated (default), or "
+                        + "those of"
+                        + " tenants/demo.yaml, which are public"
             })
     private DemoPasswords.Kind demoPasswords;
 
     @Option(
             names = "--unsafe-demo",
-            description =
-                    "Run the demonstration's work with all rights of the user who starts this, also over the data folder")
+            description = "Run the demonstration's work with all rights of the user who starts the service, "
+                    + "including access to the data folder")
     private boolean unsafeDemo;
+
+    @Option(
+            names = "--only",
+            paramLabel = "servers|service",
+            description = {
+                "servers: everything except the service, which another process runs on this data folder",
+                "service: the service alone, with the servers of such a process. qm dev uses both"
+            })
+    private @Nullable Only only;
 
     @Option(names = "--detach", description = "Run in the background; return when the service is ready")
     private boolean detach;
+
+    /** The part that this process starts. */
+    enum Only {
+        SERVERS,
+        SERVICE
+    }
 
     /** Set by picocli before {@link #call}. */
     @SuppressWarnings("NullAway.Init")
@@ -134,8 +122,18 @@ final class UpCommand implements Callable<Integer> {
         PrintWriter out = spec.commandLine().getOut();
         ExternalServices externalServices = ExternalServices.from(System.getenv());
         Set<Component> embedded = externalServices.embedded();
+        if (only != null && (detach || only == Only.SERVERS && embedded.isEmpty())) {
+            throw new StartFailure("--only does not go with --detach, and --only servers needs a server to embed:"
+                    + " leave out QM_DATABASE_URL, QM_REDIS_URL or QM_KEYCLOAK_URL.");
+        }
+        if (only == Only.SERVICE) {
+            new ServiceSettingsFile(dataFolder.folder()).apply();
+            return new ServiceRunner(new ConsoleProgress(out)::warn).run();
+        }
         if (embedded.isEmpty()) {
-            return detach ? refuseDetach() : new ServiceRun(out, externalServices, settings()).runBare();
+            return detach
+                    ? refuseDetach()
+                    : new ServiceRunner(new ConsoleProgress(out)::warn).run(externalServices, listen);
         }
         Optional<RunFile> running = RunFile.ofRunning(dataFolder.folder());
         if (running.isPresent()) {
@@ -145,13 +143,12 @@ final class UpCommand implements Callable<Integer> {
         return detach
                 ? new DetachedStart(out, dataFolder.folder())
                         .start(spec.commandLine().getParseResult().originalArgs())
-                : new ServiceRun(out, externalServices, settings()).run();
+                : new ServiceRun(out, externalServices, settings()).run(only == Only.SERVERS);
     }
 
     private Integer refuseDetach() {
-        throw new StartFailure(
-                "With everything given from outside nothing is kept in a data folder, and --detach has no place to say"
-                        + " what runs. Use the system's own service manager.");
+        throw new StartFailure("With only external servers there is no data folder in which --detach could record"
+                + " the process. Use the system's own service manager.");
     }
 
     static String alreadyRunning(RunFile run) {
@@ -161,17 +158,6 @@ final class UpCommand implements Callable<Integer> {
 
     private ServiceRun.Settings settings() {
         return new ServiceRun.Settings(
-                dataFolder.path(),
-                httpHost,
-                httpPort,
-                managementHost,
-                managementPort,
-                trustedProxies,
-                postgresPort,
-                redisPort,
-                keycloakPort,
-                demo,
-                demoPasswords,
-                unsafeDemo);
+                dataFolder.path(), listen, postgresPort, redisPort, keycloakPort, demo, demoPasswords, unsafeDemo);
     }
 }

@@ -7,10 +7,10 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * The times that bear on a cell's leadership, read at one moment.
+ * The three times that decide whether this replica may lead a cell, read at one moment.
  *
- * @param stamp of the last turn
- * @param database the database's clock, which makes the next stamp unless the last one is later
+ * @param stamp of the last cycle
+ * @param database the database's clock, which gives the next stamp unless the last stamp is later
  * @param replica this replica's own clock
  */
 record CellClock(Instant stamp, Instant database, Instant replica) {
@@ -25,23 +25,26 @@ record CellClock(Instant stamp, Instant database, Instant replica) {
         throw new IllegalStateException("there is no cell " + cell);
     }
 
-    /** How far the stamp is ahead of the database's clock; zero when it is not. */
+    /** How far the stamp is ahead of the database's clock; zero if it is not ahead. */
     Duration ahead() {
         return stamp.isAfter(database) ? Duration.between(database, stamp) : Duration.ZERO;
     }
 
-    /** Why no replica, or not this one, may lead now. A stamp that lies behind is no reason: the next one is the database's time. */
+    /**
+     * The reason why this replica, or every replica, must not lead now. A stamp behind the database's clock is no
+     * reason: the next stamp is the database's time.
+     */
     Optional<String> obstacle(Duration tolerance) {
         Duration off = Duration.between(database, replica).abs();
         if (off.compareTo(tolerance) > 0) {
             return Optional.of("this replica's clock and the database's are " + off
-                    + " apart, so this replica does not lead; set both clocks by one source of time");
+                    + " apart, so this replica does not lead; synchronize both clocks with one time source");
         }
         if (ahead().compareTo(tolerance) > 0) {
             return Optional.of("the stamp of the cell is " + ahead()
-                    + " ahead of the database's clock, so no replica may lead: planning goes on by itself at "
+                    + " ahead of the database's clock, so no replica may lead: planning resumes by itself at "
                     + stamp.minus(tolerance)
-                    + ", or once an operator resets the stamp (see docs/runbooks/QuartermasterStampAhead.md)");
+                    + ", or when an operator resets the stamp (see docs/runbooks/QuartermasterStampAhead.md)");
         }
         return Optional.empty();
     }

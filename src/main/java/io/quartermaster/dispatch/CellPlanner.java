@@ -64,14 +64,17 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one epoch of leadership knows: the engine, and beside it only what is needed to tell the engine's words from the tables'. One
- * thread. It is made from the tables, and thrown away when a commit fails or its outcome is unknown.
+ * The planner of one term of leadership: the engine, and the maps between the engine's ids and those of the tables.
+ * Single-threaded. It is built from the tables, and discarded when a commit fails or has an unknown outcome.
  */
 public final class CellPlanner {
 
     private final LeaderSettings settings;
     private final Engine engine;
-    /** Workloads whose rows others have locked: as long as this leader lives it takes no step of them, and no plan decides about them. */
+    /**
+     * Workloads whose rows other transactions have locked. As long as this planner lives, they take no lifecycle step,
+     * and no plan decides about them.
+     */
     private final Set<UUID> locked;
 
     private final EngineFacts facts = new EngineFacts(this::poolId, this::path);
@@ -91,14 +94,14 @@ public final class CellPlanner {
     private boolean allPools;
     private boolean anyQuarantined;
 
-    // What follows from the tables though nothing in the inbox names it; for the first cycles.
+    // Work that the first cycles must do although no inbox row names it.
     private List<QuotaFacts> unstated = List.of();
     private final Set<UUID> heardAgain = new TreeSet<>();
     private final Deque<PendingStep> pendingSteps = new ArrayDeque<>();
-    /** When what is reserved for a tenant turns next by the calendar. */
-    private final Map<TenantId, Long> turns = new TreeMap<>();
+    /** When the reserved amounts of a tenant change next by the calendar. */
+    private final Map<TenantId, Long> transitions = new TreeMap<>();
 
-    /** When what is not to be tried before is due, and when what is paused is given up. */
+    /** When a delayed workload is due for its next start, and when the processes of a paused workload are given up. */
     private final Map<UUID, Due> retries = new TreeMap<>();
 
     private record PendingStep(TenantId tenant, UUID workload) {}
@@ -106,9 +109,9 @@ public final class CellPlanner {
     private record Due(TenantId tenant, long atMillis) {}
 
     /**
-     * What a cycle did, for those who are to be told after the commit.
+     * The outcome of a cycle, for the notifications after the commit.
      *
-     * @param nextPlanMillis when time alone may change something
+     * @param nextPlanMillis when the next plan is due, even if no inbox row arrives
      * @param more whether work is left that did not fit into this cycle
      */
     public record Outcome(
@@ -120,7 +123,7 @@ public final class CellPlanner {
             OptionalLong nextPlanMillis,
             boolean more) {
 
-        /** Followed by a turn for work that is set aside, which may have freed what the next plan gives out. */
+        /** Adds the outcome of a cycle for quarantined workloads, which may have freed capacity for the next plan. */
         Outcome and(LifecyclePass.Outcome after) {
             Set<UUID> nodes = new TreeSet<>(touchedNodes);
             nodes.addAll(after.touchedNodes());
@@ -142,26 +145,32 @@ public final class CellPlanner {
     }
 
     /**
-     * Reads everything that is not over. Reads only: what follows from it comes with the first cycle.
+     * Reads all live workloads and the state of the cell. Writes nothing: the first cycle takes the steps that follow.
      *
-     * @param locked workloads to leave alone
+     * @param locked workloads that the planner leaves out
      */
     static CellPlanner build(SystemTransaction transaction, Fence fence, LeaderSettings settings, Set<UUID> locked) {
         return build(transaction, fence, settings, locked, CellFacts.Extent.ALL);
     }
 
-    /** Makes a plan with a part of what is stored, and throws it away: to see whether it can be made at all. Writes nothing. */
+    /**
+     * Makes a plan with a part of the stored state, to see whether it can be made at all, and discards it. Writes
+     * nothing.
+     */
     static void dryRun(SystemTransaction transaction, Fence fence, LeaderSettings settings, CellFacts.Extent extent) {
         dryRun(transaction, fence, settings, extent, Integer.MAX_VALUE);
     }
 
-    /** Makes a plan and writes its first decisions, to see whether the database takes them. The caller rolls the transaction back. */
+    /**
+     * Makes a plan and writes its first decisions, to see whether the database accepts them. The caller rolls the
+     * transaction back.
+     */
     static void dryRun(SystemTransaction transaction, Fence fence, LeaderSettings settings, int mostDecisions) {
         dryRun(transaction, fence, settings, CellFacts.Extent.ALL, mostDecisions)
                 .write(transaction, settings.cell());
     }
 
-    /** The plan with all that is stored. Writes nothing. */
+    /** Makes a plan with the complete stored state. Writes nothing. */
     static Plan plan(SystemTransaction transaction, Fence fence, LeaderSettings settings) {
         CellPlanner cellPlanner = build(transaction, fence, settings, Set.of(), CellFacts.Extent.ALL);
         return settings.planning().plan(cellPlanner.engine, fence.stampMillis());
@@ -227,15 +236,16 @@ public final class CellPlanner {
     }
 
     /**
-     * One turn of the loop, inside a transaction that holds the fence: first what was reported and asked for, then the plan. Throws
-     * {@link PlanFailedException} when the first can be done and the second cannot, {@link LockedRowsException} or {@link StalePlanException}.
+     * Runs one cycle inside a transaction that holds the fence: first reports and requests, then the plan. Throws
+     * {@link PlanFailedException} if reports and requests are applied but the plan fails, {@link LockedRowsException}
+     * or {@link StalePlanException}.
      */
     Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, PoisonRowFinder.Take take) {
         Outcome outcome = cycle(transaction, fence, batch, pendingSteps(take, fence.stampMillis()));
         return hasMore(batch, take, fence.stampMillis()) ? outcome.followedAtOnce() : outcome;
     }
 
-    /** The first turn after these came back from the quarantine: of all steps it takes those of them alone. */
+    /** Runs the first cycle after these entries left the quarantine. It takes only their lifecycle steps. */
     Outcome readmit(
             SystemTransaction transaction, Fence fence, Set<TenantId> tenants, Set<UUID> workloads, int mostSteps) {
         Set<UUID> own = pendingSteps(
@@ -276,7 +286,7 @@ public final class CellPlanner {
             WorkloadRecord now = lifecycleWriter.written().getOrDefault(record.id(), record);
             notifyEngine(now, fence.stampMillis());
             if (now.state() instanceof WorkloadState.Paused && record.paused().isEmpty()) {
-                // Node or tenant may have changed while it was being paused.
+                // The node or the tenant may have changed while the workload was being paused.
                 pendingSteps.add(new PendingStep(now.tenant(), now.id()));
             }
         });
@@ -306,7 +316,7 @@ public final class CellPlanner {
                 moreReasons || lost.size() == NodeLossHandler.MOST);
     }
 
-    /** Whether reasons are left that the next turn has to write. */
+    /** Writes a plan. Returns whether reasons are left that the next cycle has to write. */
     private boolean plan(
             Plan plan,
             PlanRows rows,
@@ -340,7 +350,7 @@ public final class CellPlanner {
         new PlanTranslation(rows, fence, this::pool, clusters, pausing, this::binding).translate(plan, records);
     }
 
-    /** Whether the next cycle, when it takes this, takes steps that no inbox row names. */
+    /** Whether the next cycle, with this batch, takes lifecycle steps that no inbox row names. */
     boolean hasPendingSteps(PoisonRowFinder.Take take, long nowMillis) {
         return take instanceof PoisonRowFinder.Take.Oldest(int limit, boolean allowed)
                 && allowed
@@ -373,7 +383,7 @@ public final class CellPlanner {
     private OptionalLong nextPlan(Plan plan, long nowMillis) {
         LongStream later = LongStream.concat(
                         retries.values().stream().mapToLong(Due::atMillis),
-                        turns.values().stream().mapToLong(Long::longValue))
+                        transitions.values().stream().mapToLong(Long::longValue))
                 .filter(at -> at > nowMillis);
         return LongStream.concat(plan.nextPlanAtMillis().stream(), later).min();
     }
@@ -387,7 +397,10 @@ public final class CellPlanner {
         };
     }
 
-    /** Notes by what it waits, as the engine knows it from now on, and until when it is not tried. */
+    /**
+     * Records the policy, queue and profile by which the engine knows the workload from now on, and until when it is
+     * delayed.
+     */
     private void notifyEngine(WorkloadRecord record, long nowMillis) {
         boolean delayed = record.isDelayed(nowMillis);
         if (delayed) {
@@ -411,7 +424,7 @@ public final class CellPlanner {
         }
     }
 
-    /** Whether plans are made without some of what is stored. */
+    /** Whether plans leave out a quarantined workload or tenant. */
     boolean isAnyQuarantined() {
         return anyQuarantined;
     }
@@ -445,7 +458,10 @@ public final class CellPlanner {
         }
     }
 
-    /** In a pool that is a plain count nobody runs the work, so nobody reports that it has left: the next cycle takes it for gone. */
+    /**
+     * In a pool that is a plain count no executor runs the workload, so none reports its end: the next cycle takes it
+     * as ended.
+     */
     private void leaves(WorkloadId victim, Map<UUID, WorkloadRecord> records) {
         WorkloadRecord record = known(records.get(UUID.fromString(victim.value())), "workload", victim);
         if (record.attempt().filter(attempt -> attempt.nodes().isEmpty()).isPresent()) {
@@ -453,7 +469,7 @@ public final class CellPlanner {
         }
     }
 
-    /** @param held what each holds by what the plan decided so far */
+    /** @param held the amount that each workload holds by the decisions of the plan so far */
     private void holds(WorkloadRecord record, Allocation bound, Map<UUID, Long> held) {
         long before = held.getOrDefault(
                 record.id(), record.attempt().map(LiveAttempt::heldGpuMilli).orElse(0L));
@@ -465,7 +481,7 @@ public final class CellPlanner {
 
     private void capacity(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
         Set<UUID> changedPools = batch.uuids(Inbox.Kind.POOL);
-        // Whether something runs work in a pool depends on its nodes.
+        // Whether an executor serves a pool depends on its nodes.
         changedPools.addAll(CapacityFacts.poolsOf(transaction, batch.uuids(Inbox.Kind.NODE)));
         if (!changedPools.isEmpty()) {
             CapacityFacts.pools(transaction, settings.executors(), CellReader.array(changedPools))
@@ -519,10 +535,13 @@ public final class CellPlanner {
         return found.values();
     }
 
-    /** The first policy that counts over all pools gives every tenant a place in that tree; the last one gone takes it away. */
+    /**
+     * The first policy that counts over all pools adds every tenant to that quota tree; when the last such policy is
+     * gone, every tenant leaves it.
+     */
     private List<QuotaFacts> changedQuotas(SystemTransaction transaction, Fence fence, InboxBatch batch) {
         Set<TenantId> tenants = new TreeSet<>(batch.tenantsWithChangedQuotas());
-        turns.forEach((tenant, at) -> {
+        transitions.forEach((tenant, at) -> {
             if (at <= fence.stampMillis()) {
                 tenants.add(tenant);
             }
@@ -539,7 +558,7 @@ public final class CellPlanner {
                 allPools);
     }
 
-    /** The records of all workloads that the plan decides about, as they are after this cycle's steps. */
+    /** Reads the missing records of the workloads that the plan decides about, as they are after this cycle's steps. */
     private static Map<UUID, WorkloadRecord> missing(
             CellReader reader, Plan plan, Map<UUID, WorkloadRecord> known, Map<UUID, WorkloadRecord> settled) {
         Set<UUID> wanted = new TreeSet<>();
@@ -574,8 +593,8 @@ public final class CellPlanner {
     }
 
     private void quota(QuotaFacts fact, long nowMillis, List<Change> changes) {
-        turns.remove(fact.tenant());
-        fact.nextTurn(nowMillis).ifPresent(turn -> turns.put(fact.tenant(), turn));
+        transitions.remove(fact.tenant());
+        fact.nextTransition(nowMillis).ifPresent(at -> transitions.put(fact.tenant(), at));
         counterUpdater.quota(fact);
         unmet.reserved(fact.tenant(), fact.reserved(), fact.fences());
         paths.putAll(fact.paths());

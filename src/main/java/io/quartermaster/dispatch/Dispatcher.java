@@ -27,8 +27,8 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The loop that leads a cell, on a thread of its own: woken by Redis, by NOTIFY when Redis is away, by a stored deadline, or by the poll
- * behind them all. How it goes on after a turn that failed, {@link LeaderTerm} says.
+ * The loop that leads a cell, on its own thread. Redis wakes it, or NOTIFY while Redis is down, or a stored deadline,
+ * or the poll as the last resort. {@link LeaderTerm} defines how it continues after a failed cycle.
  */
 @ApplicationScoped
 public class Dispatcher {
@@ -44,7 +44,7 @@ public class Dispatcher {
     private final Wakeups wakeups;
     private final PostCommitNotifier postCommitNotifier;
     private final LiveCounters liveCounters;
-    private final LeaderTerm turns;
+    private final LeaderTerm term;
     private final FailureStreak failureStreak;
     private final Timer planTime;
     private final String name = "replica-" + UUID.randomUUID();
@@ -56,7 +56,7 @@ public class Dispatcher {
     private volatile int lockedWorkloads;
     private volatile int builds;
 
-    // Of the loop's thread alone.
+    // Used only by the loop's thread.
     private long clockAlarmNanos = System.nanoTime() - BETWEEN_CLOCK_ALARMS.toNanos();
 
     Dispatcher(
@@ -74,21 +74,21 @@ public class Dispatcher {
         this.wakeups = wakeups;
         this.postCommitNotifier = postCommitNotifier;
         this.liveCounters = liveCounters;
-        this.turns = new LeaderTerm(database, settings);
+        this.term = new LeaderTerm(database, settings);
         this.failureStreak = new FailureStreak(PoisonRowFinder.longestSearch(config.batch()), metrics);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
-                .description("one turn of the leader that changed something: read, plan, commit")
+                .description("one cycle of the leader with changes: read, plan, commit")
                 .publishPercentiles(0.5, 0.99)
                 .register(metrics);
         FunctionCounter.builder("quartermaster.dispatch.rebuilds", this, dispatcher -> dispatcher.builds)
-                .description("how often the engine was built from the tables")
+                .description("how often the leader built the engine from the tables")
                 .register(metrics);
         Gauge.builder("quartermaster.dispatch.leads", this, dispatcher -> dispatcher.epoch.isPresent() ? 1 : 0)
                 .description("1 while this replica leads its cell, else 0")
                 .register(metrics);
         Gauge.builder("quartermaster.dispatch.locked.workloads", this, dispatcher -> dispatcher.lockedWorkloads)
-                .description(
-                        "workloads that the leader leaves out for some seconds because another transaction has locked them")
+                .description("workloads that the leader leaves out of its cycles for some seconds because another "
+                        + "transaction has locked them")
                 .register(metrics);
     }
 
@@ -101,13 +101,15 @@ public class Dispatcher {
                     .withBackOff(Duration.ofMillis(200), Duration.ofSeconds(5))
                     .indefinitely()
                     .subscribe()
-                    .with(message -> wake(), failure -> LOG.warn("no wake-ups by Redis", failure));
+                    .with(message -> wake(), failure -> LOG.warn("Redis sends no wake-ups to the leader", failure));
             wakeups.onNotification(channel -> {
                 if (channel.equals(Wakeups.LEADER)) {
                     wake();
                 }
             });
             thread = Thread.ofPlatform().name("dispatcher").start(this::loop);
+        } else {
+            LOG.infof("this replica never leads cell %s: quartermaster.dispatch.enabled is false", config.cell());
         }
     }
 
@@ -119,27 +121,27 @@ public class Dispatcher {
         }
     }
 
-    /** What a replica does for the cell. */
+    /** The role of a replica in the cell. */
     enum Role {
-        /** It leads. */
+        /** It leads the cell. */
         LEADS,
-        /** It would lead if no other did. */
+        /** It is ready to lead when no other replica does. */
         FOLLOWS,
         /** It never leads. */
         OFF
     }
 
-    /** @param failedTurns one after the other, up to now */
-    record Status(Role role, OptionalLong epoch, long failedTurns) {}
+    /** @param failedCycles how many of the latest cycles failed in a row */
+    record Status(Role role, OptionalLong epoch, long failedCycles) {}
 
-    /** How this replica's leadership goes. Of any thread. */
+    /** The state of this replica's leadership. Any thread may call it. */
     Status status() {
         OptionalLong now = epoch;
         Role role = now.isPresent() ? Role.LEADS : config.enabled() ? Role.FOLLOWS : Role.OFF;
         return new Status(role, now, failureStreak.inARow());
     }
 
-    /** Asks for a turn soon. */
+    /** Requests a cycle soon. */
     public void wake() {
         woken.release();
     }
@@ -148,9 +150,9 @@ public class Dispatcher {
         while (!stopping) {
             Duration pause;
             try {
-                pause = turn();
+                pause = runCycle();
             } catch (RuntimeException | Error e) {
-                LOG.errorf(e, "the leader's loop failed; it goes on");
+                LOG.errorf(e, "the leader's loop failed; it continues");
                 pause = config.poll();
             }
             await(pause);
@@ -174,16 +176,19 @@ public class Dispatcher {
         }
     }
 
-    /** One turn: lead if no replica does, then plan. Returns how long the loop may rest if nothing wakes it. */
-    private Duration turn() {
+    /**
+     * Runs one cycle: takes the leadership if no replica has it, then plans. Returns how long the loop may rest if
+     * nothing wakes it.
+     */
+    private Duration runCycle() {
         if (epoch.isEmpty() && !lead()) {
             return config.poll();
         }
         long begunNanos = System.nanoTime();
         Timer.Sample sample = Timer.start();
-        LeaderTerm.Result result = turns.turn();
-        builds = turns.builds();
-        lockedWorkloads = turns.locked().size();
+        LeaderTerm.Result result = term.runCycle();
+        builds = term.builds();
+        lockedWorkloads = term.locked().size();
         return switch (result) {
             case LeaderTerm.Result.Planned(CellPlanner.Outcome outcome) -> {
                 failureStreak.oneWentWell();
@@ -191,24 +196,24 @@ public class Dispatcher {
                     sample.stop(planTime);
                 }
                 postCommitNotifier.after(outcome.touchedNodes(), outcome.fedTenants());
-                turns.leader()
+                term.leader()
                         .ifPresent(cellPlanner ->
                                 liveCounters.publish(epoch.getAsLong(), outcome.stampMillis(), cellPlanner.tally()));
                 yield rest(outcome, begunNanos);
             }
             case LeaderTerm.Result.Applied(LifecyclePass.Outcome outcome) -> {
                 if (outcome.steps() > 0) {
-                    LOG.infof("applied reports and requests of %d workloads without a plan", outcome.steps());
+                    LOG.infof("applied reports and requests for %d workloads without making a plan", outcome.steps());
                 }
                 postCommitNotifier.after(outcome.touchedNodes(), outcome.fedTenants());
                 yield config.poll();
             }
             case LeaderTerm.Result.Repeated(String why) -> {
-                LOG.infof("%s; the engine is built again", why);
+                LOG.infof("%s; the leader builds the engine again", why);
                 yield Duration.ZERO;
             }
             case LeaderTerm.Result.Deposed() -> {
-                LOG.warnf("another replica leads cell %s now; this one steps down", config.cell());
+                LOG.warnf("another replica now leads cell %s; this replica steps down", config.cell());
                 epoch = OptionalLong.empty();
                 yield config.poll();
             }
@@ -220,24 +225,24 @@ public class Dispatcher {
             }
             case LeaderTerm.Result.Failed(Throwable cause) -> {
                 failed(cause);
-                // What was reported does not wait for the next plan.
-                yield turns.appliesNext() ? Duration.ZERO : config.poll();
+                // Reports do not wait for the next plan.
+                yield term.appliesNext() ? Duration.ZERO : config.poll();
             }
         };
     }
 
     private void failed(Throwable cause) {
-        LOG.errorf(cause, "a turn of the leader failed; the engine is built again");
+        LOG.errorf(cause, "a cycle of the leader failed; the leader builds the engine again");
         if (failureStreak.oneFailed()) {
             LOG.errorf(
-                    "ALARM: %d turns of the leader of cell %s failed in a row, and neither an inbox row nor a workload nor a tenant is to"
-                            + " blame: nothing is planned until the cause is gone; it is the database, or something that is"
-                            + " stored: %s",
+                    "ALARM: %d cycles of the leader of cell %s failed in a row. No inbox row, workload or tenant is "
+                            + "the cause; it is the database, or other stored state. "
+                            + "The leader plans nothing until the cause is fixed: %s",
                     failureStreak.inARow(), config.cell(), cause.getMessage());
         }
     }
 
-    /** Becomes leader where none leads and the clocks allow it. */
+    /** Becomes the leader if no replica leads and the clocks allow it. */
     private boolean lead() {
         Optional<Long> won;
         try {
@@ -250,13 +255,13 @@ public class Dispatcher {
                 return Fence.acquire(tx, config.cell(), name, config.lease());
             });
         } catch (RuntimeException e) {
-            LOG.warnf("no word on who leads cell %s: %s", config.cell(), e.getMessage());
+            LOG.warnf("could not determine which replica leads cell %s: %s", config.cell(), e.getMessage());
             return false;
         }
         won.ifPresent(begun -> {
             epoch = OptionalLong.of(begun);
-            turns.begin(begun);
-            LOG.infof("leads cell %s, epoch %d", config.cell(), begun);
+            term.begin(begun);
+            LOG.infof("this replica leads cell %s, epoch %d", config.cell(), begun);
         });
         return won.isPresent();
     }
@@ -269,7 +274,7 @@ public class Dispatcher {
         }
     }
 
-    /** Until the next plan is due by the stamp, which no other clock is compared with. */
+    /** The time until the next plan is due. It is computed from the stamp alone, so that no other clock matters. */
     private Duration rest(CellPlanner.Outcome outcome, long begunNanos) {
         if (outcome.more()) {
             return Duration.ZERO;
@@ -291,7 +296,7 @@ public class Dispatcher {
                     return true;
                 });
             } catch (RuntimeException e) {
-                LOG.debugf("could not resign; the lease ends by itself: %s", e.getMessage());
+                LOG.debugf("could not resign the leadership; the lease expires by itself: %s", e.getMessage());
             }
         }
     }

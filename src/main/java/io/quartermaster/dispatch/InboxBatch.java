@@ -14,27 +14,33 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.UUID;
 
-/** A bounded batch of the inbox: in turn by tenant, so that one tenant's thousand submissions do not hold up another's one. */
+/**
+ * A bounded batch of inbox rows, taken round-robin by tenant: a thousand submissions of one tenant do not delay the
+ * single submission of another.
+ */
 record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantId> tenantsWithChangedQuotas) {
 
-    /** Ids of workloads as rows of the inbox name them. */
+    /** The kinds of inbox rows whose reference is a workload's id. */
     private static final String NAMES_WORKLOAD = "kind in ('workload', 'report')";
 
     /**
-     * Each tenant's oldest rows up to its even part of the limit, then the oldest of all. Tenants are found one by one in the index: an inbox
-     * that is long because of one tenant is not read to its end.
+     * Selects each tenant's oldest rows up to its equal part of the limit, then the oldest rows of all. It finds the
+     * tenants one by one in the index, so an inbox that one tenant has filled is not read to its end.
      */
     private static final String OLDEST = """
             with recursive named (tenant_id) as (
                 (select min(tenant_id) from inbox where cell_id = $1 and set_aside_at is null)
                 union all
-                select (select min(i.tenant_id) from inbox i where i.cell_id = $1 and i.set_aside_at is null and i.tenant_id > n.tenant_id)
+                select (select min(i.tenant_id) from inbox i where i.cell_id = $1 and i.set_aside_at is null
+                    and i.tenant_id > n.tenant_id)
                   from named n where n.tenant_id is not null),
-            part as (select greatest(1, $2 / greatest(1, count(*)))::int as rows from named where tenant_id is not null),
+            part as (select greatest(1, $2 / greatest(1, count(*)))::int as rows from named
+                where tenant_id is not null),
             fair as (
                 select i.* from named n cross join part p cross join lateral (
                     select id, tenant_id, kind, ref from inbox
-                     where cell_id = $1 and tenant_id = n.tenant_id and set_aside_at is null and not (NAMES_WORKLOAD and ref = any($3))
+                     where cell_id = $1 and tenant_id = n.tenant_id and set_aside_at is null
+                         and not (NAMES_WORKLOAD and ref = any($3))
                      order by id limit p.rows) i
                 union all
                 select i.* from part p cross join lateral (
@@ -42,20 +48,22 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
                      where cell_id = $1 and tenant_id is null and set_aside_at is null order by id limit p.rows) i),
             oldest as (
                 select id, tenant_id, kind, ref from inbox
-                 where cell_id = $1 and set_aside_at is null and not (NAMES_WORKLOAD and ref = any($3)) order by id limit $2)
-            select id, tenant_id, kind, ref from (select *, 1 as pass from fair union all select *, 2 from oldest) candidate
+                 where cell_id = $1 and set_aside_at is null and not (NAMES_WORKLOAD and ref = any($3))
+                     order by id limit $2)
+            select id, tenant_id, kind, ref from (select *, 1 as pass from fair union all select *, 2
+                from oldest) candidate
              group by id, tenant_id, kind, ref order by min(pass), id limit $2
             """.replace("NAMES_WORKLOAD", NAMES_WORKLOAD);
 
-    /** No row at all. */
+    /** The empty batch. */
     static final InboxBatch NONE = of(List.of());
 
-    /** @param without workloads whose rows stay where they are */
+    /** @param without workloads whose rows stay in the inbox */
     static InboxBatch take(SystemTransaction transaction, String cell, PoisonRowFinder.Take take, Set<UUID> without) {
         return of(rows(transaction, cell, take, without));
     }
 
-    /** The rows as they are stored: whether they can be read is another question. */
+    /** Reads the rows without parsing them: a row may be unreadable. */
     static List<Row> rows(SystemTransaction transaction, String cell, PoisonRowFinder.Take take, Set<UUID> without) {
         List<Row> rows = new ArrayList<>();
         switch (take) {
@@ -65,7 +73,8 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
             case PoisonRowFinder.Take.Only(long id) ->
                 transaction
                         .run(
-                                "select id, tenant_id, kind, ref from inbox where cell_id = $1 and id = $2 and set_aside_at is null",
+                                "select id, tenant_id, kind, ref from inbox where cell_id = $1 and id = $2 and "
+                                        + "set_aside_at is null",
                                 cell,
                                 id)
                         .forEach(rows::add);
@@ -77,12 +86,16 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
         return rows.stream().map(row -> row.getLong("id")).toList();
     }
 
-    /** What names workloads and was posted for them: what they are wished and reported to be. Rows that name none by an id are left. */
+    /**
+     * Takes the rows that concern single workloads: their desired states and their reports. Rows without a workload's
+     * id stay in the inbox.
+     */
     static InboxBatch takeOfWorkloads(SystemTransaction transaction, String cell, int limit, Set<UUID> without) {
         return of(transaction.run(
                 "select id, tenant_id, kind, ref from inbox where cell_id = $1 and set_aside_at is null and "
                         + NAMES_WORKLOAD
-                        + " and ref ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' and not ref = any($3) order by id limit $2",
+                        + " and ref ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' and not ref = any($3) order "
+                        + "by id limit $2",
                 cell,
                 limit,
                 names(without)));
@@ -92,7 +105,7 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
         return workloads.stream().map(UUID::toString).toArray(String[]::new);
     }
 
-    /** Throws when one of them names nothing that this version knows. */
+    /** Parses the rows. Throws if a row's reference is unknown to this version. */
     static InboxBatch of(Iterable<Row> rows) {
         List<Long> ids = new ArrayList<>();
         Map<Inbox.Kind, Set<String>> refs = new EnumMap<>(Inbox.Kind.class);

@@ -8,7 +8,8 @@ import org.eclipse.microprofile.health.HealthCheckResponseBuilder;
 import org.eclipse.microprofile.health.Readiness;
 
 /**
- * Says whether this replica leads and how its turns go. The replica is ready all the same: it serves requests, and a restart mends no plan.
+ * The readiness check of a replica: it shows whether the replica leads and whether its cycles succeed. The replica is
+ * ready in either case: it serves requests, and a restart does not fix a failing plan.
  */
 @Readiness
 @ApplicationScoped
@@ -26,10 +27,12 @@ public class LeaderReadiness implements HealthCheck {
         HealthCheckResponseBuilder response = HealthCheckResponse.named("leader")
                 .up()
                 .withData("role", status.role().name().toLowerCase(Locale.ROOT))
-                .withData("failedTurns", status.failedTurns());
+                .withData("failedCycles", status.failedCycles());
         status.epoch().ifPresent(epoch -> response.withData("epoch", epoch));
-        if (status.failedTurns() > 0) {
-            response.withData("state", "turns fail: reports are applied, but nothing is planned");
+        if (status.failedCycles() > 0) {
+            response.withData("state", "cycles fail: the leader applies reports, but plans nothing");
+        } else if (status.role() == Dispatcher.Role.OFF) {
+            response.withData("state", "off: quartermaster.dispatch.enabled is false, so this replica never leads");
         } else {
             response.withData("state", "well");
         }

@@ -26,19 +26,19 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The turns of one replica while it leads, and how it goes on after a turn that failed.
+ * The cycles of one replica while it leads, and the recovery after a failed cycle.
  *
- * <p>A failed turn costs the engine, which is built again from the tables. After it comes a turn without a plan ({@link LifecyclePass}), so
- * that no report waits for the engine to be well. What a failure blames depends on what failed:
+ * <p>After a failed cycle the engine is built again from the tables. The next cycle makes no plan
+ * ({@link LifecyclePass}), so no report waits for the engine to recover. The failure decides what is blamed for it:
  *
  * <ul>
  *   <li>an outage, a timeout or a lock: nothing;
- *   <li>the plan, or writing it: never an inbox row. If the engine was just built, the workload that the invalid decision is for, or what an
- *       {@link PoisonWorkloadFinder} finds;
+ *   <li>the plan, or writing it: never an inbox row. If the engine was just built, it is the workload of the invalid
+ *       decision, or the result of a {@link PoisonWorkloadFinder};
  *   <li>anything before the plan: the inbox row that {@link PoisonRowFinder} finds, or the workload that it names.
  * </ul>
  *
- * <p>One thread. It leads nothing by itself: {@link #begin} says under which epoch.
+ * <p>Single-threaded. The term does not take the leadership by itself: {@link #begin} sets its epoch.
  */
 public final class LeaderTerm {
 
@@ -49,25 +49,25 @@ public final class LeaderTerm {
     private static final Duration SET_ASIDE_WORK_EVERY = Duration.ofSeconds(1);
     private static final String WHY = "every plan with it failed";
 
-    /** How a turn went. */
+    /** The result of a cycle. */
     public sealed interface Result {
 
-        /** It planned. */
+        /** The cycle made a plan. */
         record Planned(CellPlanner.Outcome outcome) implements Result {}
 
-        /** It applied reports and planned nothing. */
+        /** The cycle applied reports and made no plan. */
         record Applied(LifecyclePass.Outcome outcome) implements Result {}
 
         /** Another replica leads. */
         record Deposed() implements Result {}
 
-        /** This replica must not lead now. */
+        /** This replica must not lead now, for example because of its clock. */
         record SteppedDown(String why) implements Result {}
 
-        /** What the plan was made of is not so any more; the next turn comes at once. */
+        /** The plan's inputs changed in the meantime; the next cycle follows immediately. */
         record Repeated(String why) implements Result {}
 
-        /** It failed; the next applies reports without a plan. */
+        /** The cycle failed; the next one applies reports without a plan. */
         record Failed(Throwable cause) implements Result {}
     }
 
@@ -88,7 +88,7 @@ public final class LeaderTerm {
     private @Nullable CellPlanner cellPlanner;
     private Kind next = Kind.PLAN;
     private int builds;
-    private boolean builtInThisTurn;
+    private boolean builtInThisCycle;
     private int failuresUnexplained;
     private Set<UUID> locked = Set.of();
     private long lockedNanos;
@@ -104,7 +104,7 @@ public final class LeaderTerm {
         this.quarantineRetry = new QuarantineRetry(database, settings);
     }
 
-    /** Leads under this epoch from now on. */
+    /** Begins a term under this epoch. */
     public void begin(long newEpoch) {
         epoch = newEpoch;
         cellPlanner = null;
@@ -113,32 +113,32 @@ public final class LeaderTerm {
         quarantineRetry.lead();
     }
 
-    /** Throws the engine away: the next plan is made with one that is built from the tables. */
+    /** Discards the engine: the next plan uses an engine that is built from the tables. */
     void rebuild() {
         cellPlanner = null;
     }
 
-    /** How often the engine was built from the tables. */
+    /** How often the term built the engine from the tables. */
     int builds() {
         return builds;
     }
 
-    /** The engine's and the counters' state after the last plan; empty while the engine has to be built. */
+    /** The planner after the last plan; empty while it has to be built. */
     Optional<CellPlanner> leader() {
         return Optional.ofNullable(cellPlanner);
     }
 
-    /** Workloads that the turns leave out because others have locked their rows. */
+    /** Workloads that the cycles leave out because other transactions have locked their rows. */
     Set<UUID> locked() {
         return locked;
     }
 
-    /** Whether the next turn applies reports without a plan. */
+    /** Whether the next cycle applies reports without a plan. */
     boolean appliesNext() {
         return next == Kind.APPLY;
     }
 
-    public Result turn() {
+    public Result runCycle() {
         Kind kind = next;
         next = Kind.PLAN;
         try {
@@ -180,7 +180,7 @@ public final class LeaderTerm {
                 case Readmitted.Passed() -> {}
             }
         }
-        builtInThisTurn = false;
+        builtInThisCycle = false;
         PoisonRowFinder.Take take = poisonRowFinder.take();
         Optional<CellPlanner.Outcome> outcome = database.run(settings.bounds(), tx -> {
             Optional<Fence> fence = settings.fence(tx, epoch);
@@ -197,7 +197,7 @@ public final class LeaderTerm {
 
     private CellPlanner.Outcome cycle(SystemTransaction tx, Fence fence, PoisonRowFinder.Take take) {
         if (cellPlanner == null) {
-            builtInThisTurn = true;
+            builtInThisCycle = true;
             builds++;
             cellPlanner = CellPlanner.build(tx, fence, settings, locked);
         }
@@ -206,20 +206,23 @@ public final class LeaderTerm {
         return cellPlanner.cycle(tx, fence, InboxBatch.of(rows), take);
     }
 
-    /** The outcome of a try to take entries of the quarantine back. */
+    /** The outcome of an attempt to readmit entries of the quarantine. */
     private sealed interface Readmitted {
 
-        /** This turn is over. */
+        /** The attempt was this cycle. */
         record Went(Result result) implements Readmitted {}
 
-        /** They may be to blame. */
+        /** The attempt failed; the entries may be the cause. */
         record Failed(Throwable cause) implements Readmitted {}
 
-        /** Nothing was learned about them. */
+        /** The attempt says nothing about the entries. */
         record Passed() implements Readmitted {}
     }
 
-    /** Tries due quarantine entries in their own turn, with a second engine. If it fails, the present leader goes on. */
+    /**
+     * Tries due quarantine entries in a cycle of their own, with a second engine. If that fails, the present planner
+     * stays.
+     */
     private Readmitted readmit(int mostSteps) {
         long begunNanos = System.nanoTime();
         Try attempted = new Try(mostSteps);
@@ -244,7 +247,7 @@ public final class LeaderTerm {
             throw e;
         } catch (RuntimeException | AssertionError | StackOverflowError e) {
             if (attempted.isToBeCommitted) {
-                // Whether it was, the tables say.
+                // Only the tables show whether it was committed.
                 cellPlanner = null;
             }
             if (e instanceof StalePlanException
@@ -253,7 +256,7 @@ public final class LeaderTerm {
                 quarantineRetry.noneFor(LOCKED_WORK_LEFT_OUT);
                 return new Readmitted.Passed();
             }
-            LOG.debugf(e, "no plan with what is due in the quarantine");
+            LOG.debugf(e, "the plan with the due entries of the quarantine failed");
             return new Readmitted.Failed(e);
         } finally {
             quarantineRetry.rest(begunNanos);
@@ -281,7 +284,7 @@ public final class LeaderTerm {
         }
     }
 
-    /** The next turn comes at once when entries of the quarantine are due for another try. */
+    /** Requests the next cycle immediately if entries of the quarantine are due for another try. */
     private CellPlanner.Outcome withReadmission(CellPlanner.Outcome planned) {
         if (cellPlanner != null && cellPlanner.isAnyQuarantined()) {
             look(quarantineRetry::look);
@@ -293,11 +296,11 @@ public final class LeaderTerm {
         try {
             forEntries.run();
         } catch (RuntimeException e) {
-            LOG.warnf("what is due in the quarantine waits: %s", e.getMessage());
+            LOG.warnf("the due entries of the quarantine wait: %s", e.getMessage());
         }
     }
 
-    /** What is set aside is reported on, too; looked at now and then, apart from the plan. */
+    /** Applies the reports on quarantined workloads too: now and then, apart from the plan. */
     private CellPlanner.Outcome withSetAsideWork(CellPlanner.Outcome planned) {
         long now = System.nanoTime();
         if (cellPlanner == null
@@ -313,7 +316,7 @@ public final class LeaderTerm {
                     .map(planned::and)
                     .orElse(planned);
         } catch (RuntimeException e) {
-            LOG.warnf("reports on work that is set aside wait: %s", e.getMessage());
+            LOG.warnf("the reports on quarantined workloads wait: %s", e.getMessage());
             return planned;
         }
     }
@@ -335,7 +338,7 @@ public final class LeaderTerm {
             poisonRowFinder.timedOut();
         } else if (failure instanceof PlanFailedException plan) {
             poisonRowFinder.acquit();
-            if (builtInThisTurn) {
+            if (builtInThisCycle) {
                 blame(plan);
             }
         } else {
@@ -348,8 +351,9 @@ public final class LeaderTerm {
             if (poisonRowFinder.leavesLeftovers() && !leftBefore) {
                 LOG.errorf(
                         failure,
-                        "ALARM: turns failed with work that no inbox row names: delayed work whose time has come, paused work that is to be given up,"
-                                + " or what the leader found unfinished. It waits for the next leader");
+                        "ALARM: cycles failed with work that no inbox row names: delayed workloads that are due,"
+                                + " paused workloads whose time is over, or steps that the leader found pending in the"
+                                + " tables. They wait for the next leader");
             }
             if (!poisonRowFinder.tookRows()) {
                 unexplained();
@@ -372,7 +376,7 @@ public final class LeaderTerm {
         }
     }
 
-    /** Finds which of the rows are locked, and plans without them for a while. Returns whether any is. */
+    /** Finds which of the rows are locked, and leaves them out of the next plans. Returns whether any row is locked. */
     private boolean leaveOut(LockedRowsException failure) {
         Set<UUID> found = new TreeSet<>(failure.candidates());
         try {
@@ -385,14 +389,15 @@ public final class LeaderTerm {
                 return found;
             });
         } catch (RuntimeException e) {
-            LOG.warnf("locked workloads cannot be told from others: %s", e.getMessage());
+            LOG.warnf("could not find out which workloads are locked: %s", e.getMessage());
             return false;
         }
         if (found.isEmpty()) {
             return false;
         }
         LOG.warnf(
-                "another transaction has locked %d workloads for longer than %s: %s; the turns of the next %s leave them out",
+                "another transaction has locked %d workloads for longer than %s: %s; the cycles of the next %s "
+                        + "leave them out",
                 found.size(), settings.bounds().lock(), shown(found), LOCKED_WORK_LEFT_OUT);
         found.addAll(locked);
         locked = Set.copyOf(found);

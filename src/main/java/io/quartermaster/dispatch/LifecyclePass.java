@@ -31,24 +31,25 @@ import java.util.function.Function;
 import org.jboss.logging.Logger;
 
 /**
- * A turn of the leader without a plan: it applies what executors report and what is asked for, so that devices are freed and their use ends
- * even while no plan can be made, and for work that is set aside. It needs no engine, and starts and preempts nothing.
+ * A cycle of the leader without a plan: it applies reports of executors and requests of users. So it frees devices and
+ * ends their usage even while no plan can be made, and for quarantined workloads. It needs no engine, and starts and
+ * preempts nothing.
  *
- * <p>A workload of which the next step cannot be taken is set aside, and the others go on.
+ * <p>If the next step of a workload fails, the workload is quarantined and the other workloads continue.
  */
 public final class LifecyclePass {
 
     private static final Logger LOG = Logger.getLogger(LifecyclePass.class);
 
-    /** Of work that is set aside, in one turn. */
+    /** The most quarantined workloads that one cycle handles. */
     private static final int MOST_SET_ASIDE = 50;
 
     private static final int MOST_COMPLAINTS = 10_000;
 
-    private static final String UNREADABLE = "it cannot be read";
-    private static final String NO_STEP = "its next step cannot be taken";
+    private static final String UNREADABLE = "its stored row cannot be read";
+    private static final String NO_STEP = "its next lifecycle step failed";
 
-    /** What it did, for those who are told after the commit. */
+    /** The outcome, for the notifications after the commit. */
     public record Outcome(int steps, Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
 
         private static Outcome of(int steps, PlanRows rows) {
@@ -69,7 +70,7 @@ public final class LifecyclePass {
     private final SystemDatabase database;
     private final LeaderSettings settings;
     private final Set<UUID> complainedOf = new HashSet<>();
-    private long lastInTurn;
+    private long lastServed;
 
     LifecyclePass(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
@@ -77,10 +78,11 @@ public final class LifecyclePass {
     }
 
     /**
-     * For everything that is live. The engine must be built anew after it: it consumes the inbox rows that name workloads.
+     * Handles all live workloads. It consumes the inbox rows that name workloads, so the engine must be built again
+     * after it.
      *
-     * @param locked workloads to leave alone
-     * @return empty when another replica leads
+     * @param locked workloads that it leaves out
+     * @return empty if another replica leads
      */
     Optional<Outcome> ofAll(long epoch, Set<UUID> locked) {
         try {
@@ -99,25 +101,29 @@ public final class LifecyclePass {
     }
 
     /**
-     * For what plans are made without, each workload in a transaction of its own. What it frees, the engine learns by the inbox.
+     * Handles the quarantined workloads, each in a transaction of its own. The engine learns from the inbox what they
+     * free.
      *
-     * @return empty when another replica leads
+     * @return empty if another replica leads
      */
     Optional<Outcome> ofQuarantined(long epoch, Set<UUID> locked) {
         return fenced(
                         epoch,
                         (tx, fence) -> withStep(reader(tx, fence).setAside().records(), locked))
-                .flatMap(records -> oneByOne(epoch, inTurn(records), true));
+                .flatMap(records -> oneByOne(epoch, roundRobin(records), true));
     }
 
-    /** Some of them, in order of submission, after those that it was the turn of before: a plan waits for them, so they are few. */
-    private List<WorkloadRecord> inTurn(List<WorkloadRecord> records) {
+    /**
+     * Chooses the next few workloads in order of submission, after those of the last call. They are few because a plan
+     * waits for them.
+     */
+    private List<WorkloadRecord> roundRobin(List<WorkloadRecord> records) {
         List<WorkloadRecord> later = records.stream()
-                .filter(record -> record.sequence() > lastInTurn)
+                .filter(record -> record.sequence() > lastServed)
                 .toList();
         List<WorkloadRecord> some = (later.isEmpty() ? records : later)
                 .stream().limit(MOST_SET_ASIDE).toList();
-        lastInTurn = some.isEmpty() ? 0 : some.getLast().sequence();
+        lastServed = some.isEmpty() ? 0 : some.getLast().sequence();
         return some;
     }
 
@@ -151,7 +157,7 @@ public final class LifecyclePass {
             lifecycleWriter(new PlanRows(fence), fence, facts, lost).write(record);
             return true;
         } catch (RuntimeException e) {
-            LOG.debugf(e, "no step of workload %s", record.id());
+            LOG.debugf(e, "the next lifecycle step of workload %s failed", record.id());
             return false;
         }
     }
@@ -193,7 +199,8 @@ public final class LifecyclePass {
                 throw e;
             }
             if (complainedOf.size() < MOST_COMPLAINTS && complainedOf.add(record.id())) {
-                LOG.errorf(e, "no step of workload %s of tenant %s can be taken", record.id(), record.tenant());
+                LOG.errorf(
+                        e, "the next lifecycle step of workload %s of tenant %s failed", record.id(), record.tenant());
             }
             return isSetAside
                     ? Optional.of(NOTHING)
@@ -204,7 +211,10 @@ public final class LifecyclePass {
         }
     }
 
-    /** The engine was told that the devices are not there; how much of them is there now, it reads itself. */
+    /**
+     * Posts inbox rows for the nodes and pools of a quarantined workload, whose devices the engine regards as absent.
+     * The engine then reads which of them are available.
+     */
     private void tellEngine(SystemTransaction tx, WorkloadRecord record, PlanRows rows) {
         tx.send(
                 "insert into inbox (cell_id, kind, ref) select $1, 'node', unnest($2::uuid[])::text",
@@ -219,7 +229,7 @@ public final class LifecyclePass {
 
     private void setAside(SystemTransaction tx, Fence fence, long sequence, String why) {
         QuarantinedWorkloads.mark(tx, fence, settings.cell(), sequence, why)
-                .ifPresent(which -> LOG.errorf("ALARM: %s is set aside: %s", which, why));
+                .ifPresent(which -> LOG.errorf("ALARM: %s is quarantined: %s", which, why));
     }
 
     private LifecycleWriter lifecycleWriter(PlanRows rows, Fence fence, EngineFacts facts, Map<UUID, Long> lost) {
@@ -246,9 +256,9 @@ public final class LifecyclePass {
             pools.put(row.getUUID("id"), new PoolId(row.getString("name")));
         }
         Function<UUID, PoolId> known = id -> Optional.ofNullable(pools.get(id))
-                .orElseThrow(() -> new IllegalStateException("there is no pool " + id));
+                .orElseThrow(() -> new IllegalStateException("pool " + id + " does not exist"));
         return new EngineFacts(known, policy -> {
-            throw new IllegalStateException("no quota is needed without a plan");
+            throw new IllegalStateException("a cycle without a plan must not ask for a quota");
         });
     }
 

@@ -23,16 +23,19 @@ import java.util.function.IntPredicate;
 import org.jboss.logging.Logger;
 
 /**
- * Finds, when turns fail and no inbox row is to blame, what is stored that no plan can be made with, and sets it aside: it alone waits then, and not the cell. First
- * tenants whose allotments and policies make plans fail without any workload; then workloads that cannot be read; then a workload with which
- * plans fail. Plans are made and thrown away with the first tenants or the oldest workloads only, more or fewer by halves, until one is found with which they fail and without which they
- * do not. Where they fail with nothing of either the cause is elsewhere: then nothing is done.
+ * Finds the stored tenant or workload with which every plan fails, when cycles fail and no inbox row is to blame. It
+ * quarantines that tenant or workload, so that only this one waits and not the cell.
+ *
+ * <p>It tests first for tenants whose allotments and policies make plans fail without any workload. Then it looks for
+ * unreadable workloads, and then for a workload with which plans fail. For each test it makes plans with only the first
+ * tenants or the oldest workloads and discards them. A binary search finds the one with which plans fail and without
+ * which they succeed. If plans fail even without tenants and workloads, the cause is elsewhere and it does nothing.
  */
 final class PoisonWorkloadFinder {
 
     private static final Logger LOG = Logger.getLogger(PoisonWorkloadFinder.class);
 
-    /** Tenants, and workloads with which plans fail, that one examination sets aside at most. */
+    /** The most tenants, or workloads with which plans fail, that one run quarantines. */
     private static final int MOST = 10;
 
     private static final String WHY = "every plan with it failed";
@@ -45,7 +48,10 @@ final class PoisonWorkloadFinder {
         this.settings = settings;
     }
 
-    /** Returns how many were set aside; none when another leads, the database is away, or the cause is something else. */
+    /**
+     * Returns how many entries it quarantined: none if another replica leads, the database is down, or the cause is
+     * elsewhere.
+     */
     int run(long epoch) {
         int setAside = 0;
         try {
@@ -60,7 +66,7 @@ final class PoisonWorkloadFinder {
                 setAside++;
             }
         } catch (RuntimeException e) {
-            LOG.warnf("stored workloads could not be examined: %s", e.getMessage());
+            LOG.warnf("could not examine the stored workloads: %s", e.getMessage());
         }
         return setAside;
     }
@@ -76,12 +82,15 @@ final class PoisonWorkloadFinder {
                 .orElse(false);
     }
 
-    /** What the first so many tenants were granted; with none of them the cause shows that is elsewhere. */
+    /** The terms of the first tenants. If plans fail without any tenant, the cause is elsewhere. */
     private static Extent tenants(List<TenantId> tenants, int count) {
         return count == 0 ? Extent.NOTHING : Extent.ofTenants(tenants.get(count - 1));
     }
 
-    /** Workloads that are none as this version knows them: all of them at once, as when a profile cannot be read. */
+    /**
+     * Quarantines the workloads that this version cannot read: all in one run, because one unreadable profile affects
+     * many.
+     */
     private int unreadable(long epoch) {
         List<Long> found = fenced(epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).unreadable())
                 .orElseGet(List::of);
@@ -105,7 +114,7 @@ final class PoisonWorkloadFinder {
                 .orElse(false);
     }
 
-    /** With how many of the first plans fail that do not with one fewer; empty where they fail with none or not at all. */
+    /** The smallest count with which plans fail. Empty if they fail even with a count of 0, or do not fail at all. */
     private static Optional<Integer> firstBad(int size, IntPredicate canPlan) {
         if (!canPlan.test(0)) {
             return Optional.empty();
@@ -120,11 +129,14 @@ final class PoisonWorkloadFinder {
                 bad = middle;
             }
         }
-        // Once more around it: an outage in between must not look like its fault.
+        // Test both counts again: an outage in between must not look like the fault of this one.
         return canPlan.test(good) && !canPlan.test(bad) && canPlan.test(good) ? Optional.of(bad) : Optional.empty();
     }
 
-    /** The first decision of a plan that contradicts what is stored or that the database refuses; that for which it is made is to blame. */
+    /**
+     * Finds the first decision of a plan that contradicts the stored state or that the database refuses. The workload
+     * for which the decision is made is to blame.
+     */
     private boolean findDecision(long epoch) {
         List<Decision> decisions = fenced(epoch, (tx, fence) -> CellPlanner.plan(tx, fence, settings)
                         .decisions())
@@ -148,7 +160,7 @@ final class PoisonWorkloadFinder {
         return succeeds(epoch, (tx, fence) -> CellPlanner.dryRun(tx, fence, settings, mostDecisions));
     }
 
-    /** A plan that takes too long, or meets an outage, proves nothing: that ends the examination. */
+    /** Makes a trial plan. A plan that takes too long, or meets an outage, proves nothing and ends the run. */
     private boolean succeeds(long epoch, BiConsumer<SystemTransaction, Fence> rehearsal) {
         try {
             fenced(epoch, (tx, fence) -> {
@@ -162,12 +174,12 @@ final class PoisonWorkloadFinder {
             if (DatabaseFailures.isTransient(e)) {
                 throw e;
             }
-            LOG.debugf("no plan: %s", e.getMessage());
+            LOG.debugf("a trial plan failed: %s", e.getMessage());
             return false;
         }
     }
 
-    /** Rolls back what a rehearsal wrote. */
+    /** Rolls back the writes of a trial plan. */
     private static final class Rehearsed extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
@@ -190,7 +202,8 @@ final class PoisonWorkloadFinder {
     private static boolean alarm(Optional<Optional<String>> marked) {
         Optional<String> which = marked.flatMap(Function.identity());
         which.ifPresent(one -> LOG.errorf(
-                "ALARM: %s is set aside: every plan with it failed. What it holds stays its own; the leader tries again by itself after a while",
+                "ALARM: %s is quarantined: every plan with it failed. It keeps what it holds; the leader retries it "
+                        + "by itself after a while",
                 one));
         return which.isPresent();
     }
@@ -200,8 +213,9 @@ final class PoisonWorkloadFinder {
                 .orElse(false);
         if (marked) {
             LOG.errorf(
-                    "ALARM: tenant %s is set aside: every plan with its allotments and policies failed. Nothing of it starts, what it holds stays its own; the"
-                            + " leader tries again by itself after a while",
+                    "ALARM: tenant %s is quarantined: every plan with its allotments and policies failed. None of "
+                            + "its workloads starts, and they keep what they hold; the"
+                            + " leader retries the tenant by itself after a while",
                     tenant.value());
         }
         return marked;
@@ -211,7 +225,7 @@ final class PoisonWorkloadFinder {
         T with(SystemTransaction transaction, Fence fence);
     }
 
-    /** Empty when another leads. */
+    /** Empty if another replica leads. */
     private <T> Optional<T> fenced(long epoch, Work<T> work) {
         return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.with(tx, fence)));
     }

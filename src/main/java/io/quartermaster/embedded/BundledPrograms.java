@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.io.BufferedInputStream;
 import java.io.IOException;
 import java.io.InputStream;
@@ -15,8 +16,8 @@ import org.apache.commons.compress.archivers.tar.TarArchiveInputStream;
 import org.apache.commons.compress.compressors.xz.XZCompressorInputStream;
 
 /**
- * Programs that come inside jars, unpacked where they can be run. Unpacking goes to a neighbouring name that is moved into place when
- * it is whole.
+ * Programs inside jars, unpacked for execution. They are unpacked under a temporary name, which is renamed when the
+ * copy is complete.
  */
 final class BundledPrograms {
 
@@ -24,7 +25,7 @@ final class BundledPrograms {
 
     private BundledPrograms() {}
 
-    /** The words the two jars use for this machine. */
+    /** The names that the two jars use for this machine. */
     private record Platform(String postgresArchive, String redisServer) {
 
         static Platform current() {
@@ -41,8 +42,8 @@ final class BundledPrograms {
                         ? new Platform("postgres-darwin-arm_64.txz", "redis-server-6.2.6-v5-darwin-arm64")
                         : new Platform("postgres-darwin-x86_64.txz", "redis-server-6.2.6-v5-darwin-amd64");
             }
-            throw new StartFailure("Nothing can be embedded on " + system + " (" + machine
-                    + "). Give PostgreSQL, Redis and Keycloak with QM_DATABASE_URL, QM_REDIS_URL and QM_KEYCLOAK_URL.");
+            throw new StartFailure("This build has no embedded programs for " + system + " (" + machine
+                    + "). Use external servers: set QM_DATABASE_URL, QM_REDIS_URL and QM_KEYCLOAK_URL.");
         }
     }
 
@@ -114,7 +115,8 @@ final class BundledPrograms {
     private static InputStream resource(String name, String program) throws IOException {
         InputStream in = BundledPrograms.class.getResourceAsStream("/" + name);
         if (in == null) {
-            throw new StartFailure("This build carries no " + program + " for this machine (" + name + " is missing).");
+            throw new StartFailure(
+                    "This build contains no " + program + " for this machine (" + name + " is missing).");
         }
         return in;
     }

@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.FileStore;
@@ -13,12 +14,12 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.stream.Stream;
 
 /**
- * The one folder in which everything durable lies:
+ * The folder with all durable data:
  *
  * <pre>
- * quartermaster.data   marker: this folder is ours and may be emptied by reset
+ * quartermaster.data   marker: Quartermaster created this folder, and reset may empty it
  * secrets.properties   generated passwords, readable by the owner only
- * lock, run.properties who runs here now
+ * lock, run.properties the running service
  * run/                 one pid file per child
  * bin/                 unpacked programs
  * postgres/ redis/     their data
@@ -35,7 +36,7 @@ public record DataFolder(Path path) {
         path = path.toAbsolutePath().normalize();
     }
 
-    /** Creates it if needed; refuses a folder that holds somebody else's files, cannot be written, or has no room. */
+    /** Creates the folder if needed; refuses a folder that holds foreign files, cannot be written, or has no room. */
     public static DataFolder open(Path path) {
         DataFolder folder = new DataFolder(path);
         try {
@@ -44,9 +45,9 @@ public record DataFolder(Path path) {
             }
             if (!folder.isOurs()) {
                 if (!folder.isEmpty()) {
-                    throw new StartFailure(
-                            "The folder " + folder.path
-                                    + " is not empty and was not made by Quartermaster. Choose another with --data-dir or QM_DATA_DIR.");
+                    throw new StartFailure("The folder " + folder.path
+                            + " is not empty and was not made by Quartermaster. Choose another with "
+                            + "--data-dir or QM_DATA_DIR.");
                 }
                 Files.writeString(folder.path.resolve(MARKER), "format=1\n");
             }
@@ -62,7 +63,7 @@ public record DataFolder(Path path) {
         }
     }
 
-    /** Whether Quartermaster made it. */
+    /** Whether Quartermaster created it. */
     public boolean isOurs() {
         return Files.isRegularFile(path.resolve(MARKER));
     }
@@ -80,8 +81,8 @@ public record DataFolder(Path path) {
     }
 
     /**
-     * Lets another user pass through the data folder to one folder in it, and closes everything else of it to that user. False, and nothing
-     * is opened, where this program is not root, or the user could not reach the folder all the same.
+     * Lets another user pass through the data folder to one folder in it, and closes the rest of it to that user.
+     * Returns false, and opens nothing, where this program is not root, or the user could not reach the folder anyway.
      */
     public boolean letWorkPass(String child, int user) {
         if (!ProcessSessions.isRoot() || ProcessSessions.onPath("setpriv").isEmpty()) {
@@ -91,7 +92,7 @@ public record DataFolder(Path path) {
         try {
             Files.createDirectories(open);
             try (Stream<Path> children = Files.list(path)) {
-                // The programs are no secret, and a database that runs as another user must reach them.
+                // The programs are not secret, and a database that runs as another user must reach them.
                 for (Path each : children.filter(found -> !found.equals(open) && !found.endsWith("bin"))
                         .toList()) {
                     boolean folder = Files.isDirectory(each, LinkOption.NOFOLLOW_LINKS);
@@ -121,7 +122,7 @@ public record DataFolder(Path path) {
                 "setpriv", "--reuid", id, "--regid", id, "--clear-groups", "test", question, file.toString());
     }
 
-    /** Everything below it, in bytes; files that vanish meanwhile do not count. */
+    /** The size of all files below it, in bytes; files that vanish meanwhile do not count. */
     public long sizeBytes() {
         long[] total = {0};
         try {
@@ -143,7 +144,10 @@ public record DataFolder(Path path) {
         return total[0];
     }
 
-    /** Removes everything in it but the folder itself, the marker last, so that an interrupted removal can be repeated. */
+    /**
+     * Removes everything in it except the folder itself, the marker last, so that an interrupted removal can be
+     * repeated.
+     */
     public void empty() {
         if (!isOurs()) {
             throw new StartFailure("The folder " + path + " was not made by Quartermaster; nothing was removed.");

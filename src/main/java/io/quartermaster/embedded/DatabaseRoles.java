@@ -1,5 +1,7 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.ServiceProperties;
+import io.quartermaster.launch.StartFailure;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -8,8 +10,8 @@ import java.sql.Statement;
 import java.util.List;
 
 /**
- * The roles and databases that Quartermaster needs, made when they are missing. The deploy folder says the same for a database from
- * outside.
+ * The roles and databases that Quartermaster needs, created when they are missing. The deploy folder has the same
+ * statements for an external database.
  */
 final class DatabaseRoles {
 
@@ -43,18 +45,18 @@ final class DatabaseRoles {
                             + password(role) + "'");
                 }
             }
-            // No request and no plan may hold its locks for ever, whatever the client forgets.
+            // No request and no plan may hold its locks forever, even if the client does not end its transaction.
             for (String role : List.of(REQUEST, SYSTEM)) {
                 statement.execute("alter role " + role + " set statement_timeout = '60s'");
             }
-            // A request that was left in the middle keeps its rows from the leader no longer than this.
+            // A request that stalls inside its transaction blocks its rows for the leader no longer than this.
             statement.execute("alter role " + REQUEST + " set idle_in_transaction_session_timeout = '5s'");
             statement.execute("alter role " + SYSTEM + " set idle_in_transaction_session_timeout = '60s'");
             createDatabase(connection, statement, DATABASE, OWNER);
             statement.execute("grant connect on database " + DATABASE + " to " + REQUEST + ", " + SYSTEM);
             createDatabase(connection, statement, KEYCLOAK, KEYCLOAK);
         } catch (SQLException e) {
-            throw new StartFailure("PostgreSQL refused to make roles and databases: " + e.getMessage(), e);
+            throw new StartFailure("PostgreSQL refused to create roles and databases: " + e.getMessage(), e);
         }
     }
 

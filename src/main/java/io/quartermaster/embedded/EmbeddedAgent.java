@@ -1,5 +1,7 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -10,14 +12,14 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * The agent program for this machine, as a process of its own: it and its work go on when the service is killed, and the next start of the
- * service finds them. When the service ends in good order it ends with its work.
+ * The agent program for this machine, as a process of its own. It and its work continue when the service is killed, and
+ * the next start of the service adopts them. When the service ends regularly, the agent ends together with its work.
  */
 public final class EmbeddedAgent implements EmbeddedProgram {
 
     private static final String NAME = Component.AGENT.program();
 
-    /** Longer than the grace that work is given. */
+    /** Longer than the grace of the work. */
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(45);
 
     private final ManagedProcess managedProcess;
@@ -27,11 +29,11 @@ public final class EmbeddedAgent implements EmbeddedProgram {
     }
 
     /**
-     * How the agent is started.
+     * The settings of the agent.
      *
-     * @param launch the command that starts this program, up to the subcommand
+     * @param launch the command that starts the agent, up to its options
      * @param secretFile the credential of its node
-     * @param confinement further options, which say what work may do
+     * @param confinement further options, which confine the work
      */
     public record Settings(
             List<String> launch,
@@ -53,11 +55,10 @@ public final class EmbeddedAgent implements EmbeddedProgram {
         try {
             Files.createDirectories(root);
         } catch (IOException e) {
-            throw new StartFailure("Cannot make " + root + ": " + e.getMessage(), e);
+            throw new StartFailure("Cannot create " + root + ": " + e.getMessage(), e);
         }
         List<String> command = new ArrayList<>(settings.launch());
         command.addAll(List.of(
-                NAME,
                 "--server",
                 settings.server(),
                 "--node",

@@ -1,12 +1,14 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.StartFailure;
 import java.nio.file.Path;
 import java.util.Set;
 
 /**
- * What to start and where.
+ * The parts to start and their ports.
  *
- * @param parts what the service uses from here; PostgreSQL is also started when only Keycloak needs it
+ * @param parts the embedded parts that the service uses; PostgreSQL is also started when only Keycloak needs it
  * @param keycloakHome the unpacked Keycloak distribution, which is prepared in place once
  */
 public record EmbeddedConfig(
@@ -21,7 +23,7 @@ public record EmbeddedConfig(
     public EmbeddedConfig {
         parts = Set.copyOf(parts);
         if (!Component.EXCHANGEABLE.containsAll(parts)) {
-            throw new IllegalArgumentException("not a part to choose: " + parts);
+            throw new IllegalArgumentException("cannot choose these parts: " + parts);
         }
         requirePort(postgresPort);
         requirePort(redisPort);

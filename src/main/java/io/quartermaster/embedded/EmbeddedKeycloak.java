@@ -1,5 +1,7 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -11,13 +13,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Keycloak on loopback, its database in the embedded PostgreSQL. */
+/** Keycloak on loopback, with its database in the embedded PostgreSQL. */
 public final class EmbeddedKeycloak implements EmbeddedProgram {
 
     static final String ADMIN = "admin";
     static final String ADMIN_SECRET = "keycloak.admin";
 
-    /** A first start makes its schema, which takes a minute on a busy machine. */
+    /** The first start creates its schema, which takes a minute on a busy machine. */
     private static final Duration START_PATIENCE = Duration.ofMinutes(5);
 
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
@@ -54,12 +56,12 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
         }
     }
 
-    /** The one address to use: tokens name the address they were asked at as their issuer. */
+    /** The only address to use: tokens name the requested address as their issuer. */
     static String url(int port) {
         return "http://127.0.0.1:" + port;
     }
 
-    /** Ends what a killed service left running in that folder. */
+    /** Ends the Keycloak that a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
         ManagedProcess.endRecorded(
                 Component.KEYCLOAK.title(),
@@ -107,7 +109,7 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
                 ADMIN,
                 "KC_BOOTSTRAP_ADMIN_PASSWORD",
                 secrets.password(ADMIN_SECRET),
-                // A realm per tenant and some logins: a small heap and the quick compiler start sooner and are enough.
+                // For a realm per tenant and some logins, a small heap and the quick compiler suffice and start sooner.
                 "JAVA_OPTS_KC_HEAP",
                 "-Xms64m -Xmx320m",
                 "JAVA_OPTS_APPEND",

@@ -1,5 +1,7 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,14 +17,14 @@ import java.util.concurrent.TimeUnit;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * PostgreSQL 18 on loopback, with everything on disk that was acknowledged. Passwords are checked (SCRAM) also on loopback: other users
- * of the machine are no friends.
+ * PostgreSQL 18 on loopback, with every acknowledged write on disk. Passwords are checked (SCRAM) also on loopback,
+ * because other users of the machine are not trusted.
  */
 public final class EmbeddedPostgres implements EmbeddedProgram {
 
     private static final String SUPERUSER = "postgres";
 
-    /** Recovery after a crash replays the log first, which can take a while on a slow disk. */
+    /** Recovery after a crash replays the log first, which can take some time on a slow disk. */
     private static final Duration START_PATIENCE = Duration.ofMinutes(2);
 
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
@@ -64,7 +66,7 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
         }
     }
 
-    /** A connection of the superuser, for making roles and databases only. */
+    /** A connection of the superuser, only to create roles and databases. */
     Connection connect(String database) throws SQLException {
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setServerNames(new String[] {"127.0.0.1"});
@@ -76,7 +78,7 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
         return source.getConnection();
     }
 
-    /** Ends what a killed service left running in that folder. */
+    /** Ends the PostgreSQL that a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
         ManagedProcess.endRecorded(
                 Component.POSTGRES.title(),
@@ -102,15 +104,15 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
                 home.resolve("bin/postgres").toString(),
                 "-D",
                 root.resolve("data").toString()));
-        // 16 + 8 connections of the service, Keycloak's 20, migrations, and room for a look from outside.
+        // 16 + 8 connections of the service, Keycloak's 20, migrations, and some for manual inspection.
         for (String setting : List.of(
                 "port=" + port,
                 "listen_addresses=127.0.0.1",
                 "unix_socket_directories=",
                 "max_connections=80",
                 "shared_buffers=128MB",
-                // Tables grow from nothing here: plans made for empty ones must not live long, and an index costs no
-                // seek.
+                // Tables start empty here: query plans made for empty tables must not live long, and random reads are
+                // cheap.
                 "autovacuum_naptime=10s",
                 "random_page_cost=1.1",
                 "fsync=on",
@@ -132,7 +134,10 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
                 "1");
     }
 
-    /** Makes the data folder beside its place and moves it there when it is whole, so that a crash leaves nothing half made. */
+    /**
+     * Creates the data folder under a temporary name and renames it when it is complete, so that a crash leaves no
+     * partial folder.
+     */
     private static void initialise(Path home, Path root, Unprivileged unprivileged, Secrets secrets, Path log) {
         Path data = root.resolve("data");
         Path next = root.resolve("data.next");
@@ -153,19 +158,19 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
                     "--pwfile=" + passwordFile,
                     "--auth=scram-sha-256",
                     "--encoding=UTF8",
-                    // The same order of texts on every system, whatever locales it has.
+                    // The same order of texts on every system, regardless of its locales.
                     "--locale-provider=builtin",
                     "--builtin-locale=C.UTF-8",
                     "--locale=C"));
             run(command, root, log);
             Files.move(next, data, StandardCopyOption.ATOMIC_MOVE);
         } catch (IOException e) {
-            throw new StartFailure("Cannot make the database in " + root + ": " + e.getMessage(), e);
+            throw new StartFailure("Cannot create the database in " + root + ": " + e.getMessage(), e);
         } finally {
             try {
                 Files.deleteIfExists(passwordFile);
             } catch (IOException ignored) {
-                // It lies in a private folder, and the same password lies beside it.
+                // The file lies in a private folder, beside another copy of the same password.
             }
         }
     }
@@ -179,12 +184,12 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
         try {
             if (!process.waitFor(INIT_PATIENCE.toMillis(), TimeUnit.MILLISECONDS) || process.exitValue() != 0) {
                 process.destroyForcibly();
-                throw new StartFailure("PostgreSQL could not make its data folder; see " + log + ".");
+                throw new StartFailure("PostgreSQL could not create its data folder; see " + log + ".");
             }
         } catch (InterruptedException e) {
             process.destroyForcibly();
             Thread.currentThread().interrupt();
-            throw new StartFailure("Interrupted while PostgreSQL made its data folder.", e);
+            throw new StartFailure("Interrupted while PostgreSQL created its data folder.", e);
         }
     }
 

@@ -1,5 +1,7 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
@@ -13,7 +15,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Redis on loopback with a password and an append-only file. What it holds can be rebuilt, so the file is synced once a second. */
+/**
+ * Redis on loopback with a password and an append-only file. Its content can be rebuilt, so the file is synced once a
+ * second.
+ */
 public final class EmbeddedRedis implements EmbeddedProgram {
 
     private static final String PASSWORD = "redis";
@@ -71,12 +76,12 @@ public final class EmbeddedRedis implements EmbeddedProgram {
         }
     }
 
-    /** Address with the password, as the Redis client takes it. */
+    /** The address with the password, in the form of the Redis client. */
     static String url(Secrets secrets, int port) {
         return "redis://:" + secrets.password(PASSWORD) + "@127.0.0.1:" + port;
     }
 
-    /** Ends what a killed service left running in that folder. */
+    /** Ends the Redis that a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
         ManagedProcess.endRecorded(
                 Component.REDIS.title(),
@@ -95,7 +100,7 @@ public final class EmbeddedRedis implements EmbeddedProgram {
         managedProcess.stop(StopSignal.TERMINATE, STOP_PATIENCE);
     }
 
-    /** In a file and not in the command, where everybody could read the password. */
+    /** The settings are in a file, because every user of the machine could read a password in the command. */
     private static String settings(Path root, int port, String password) {
         return """
                 bind 127.0.0.1
@@ -127,7 +132,7 @@ public final class EmbeddedRedis implements EmbeddedProgram {
                 + "; see " + log + ".");
     }
 
-    /** False too while it still loads its file. */
+    /** False also while Redis still loads its file. */
     private boolean answers() {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MILLIS);

@@ -1,5 +1,8 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.Component;
+import io.quartermaster.launch.ServiceProperties;
+import io.quartermaster.launch.StartFailure;
 import java.util.EnumMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -12,8 +15,9 @@ import java.util.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What is embedded, started side by side: {@link #start} returns when PostgreSQL and Redis answer; Keycloak, which takes longer, comes up
- * behind ({@link #identity}). What ends by itself is started again. {@link #close} ends everything, the agent first and Keycloak before its database.
+ * The embedded parts, started at the same time. {@link #start} returns when PostgreSQL and Redis answer; Keycloak takes
+ * longer and becomes ready later ({@link #identity}). A part that ends by itself is restarted. {@link #close} ends all
+ * parts, the agent first and Keycloak before its database.
  */
 public final class EmbeddedServices implements AutoCloseable {
 
@@ -32,9 +36,9 @@ public final class EmbeddedServices implements AutoCloseable {
         this.logs = LogRotation.of(config.folder());
     }
 
-    /** Nothing runs yet, so that whoever must end it can be told about it before {@link #begin}. */
+    /** Creates the services without starting any, so that a shutdown hook can refer to them before {@link #begin}. */
     public static EmbeddedServices of(EmbeddedConfig config) {
-        // Two threads that meet the log manager's class initialisation at once can wait for each other for ever.
+        // Two threads that initialise the log manager's class at the same time can deadlock.
         Logger.getLogger(EmbeddedServices.class.getName());
         return new EmbeddedServices(config);
     }
@@ -45,7 +49,7 @@ public final class EmbeddedServices implements AutoCloseable {
         return services;
     }
 
-    /** Returns when PostgreSQL and Redis answer; ends what it started when one of them cannot. */
+    /** Starts the parts. Returns when PostgreSQL and Redis answer; ends the started parts when one of them cannot. */
     public void begin() {
         DataFolder folder = config.folder();
         boolean keycloak = config.parts().contains(Component.KEYCLOAK);
@@ -99,8 +103,8 @@ public final class EmbeddedServices implements AutoCloseable {
     }
 
     /**
-     * Starts an agent of this machine beside the rest; it is ended like everything else. Returns when it was started. The service can do
-     * without it, so however often it ends it is tried again.
+     * Starts an agent of this machine beside the other parts; it ends together with them. Returns when it has started.
+     * The service does not depend on it, so it is restarted without limit.
      */
     public void startAgent(EmbeddedAgent.Settings settings) {
         RestartingProcess restartingProcess = new RestartingProcess(
@@ -114,7 +118,7 @@ public final class EmbeddedServices implements AutoCloseable {
         restartingProcess.ready().join();
     }
 
-    /** Ends what a killed service left running in that folder, Keycloak before its database. */
+    /** Ends the parts that a killed service left running in that folder, Keycloak before its database. */
     public static void endLeftovers(DataFolder folder) {
         EmbeddedAgent.endLeftover(folder);
         EmbeddedKeycloak.endLeftover(folder);
@@ -122,7 +126,7 @@ public final class EmbeddedServices implements AutoCloseable {
         EmbeddedPostgres.endLeftover(folder);
     }
 
-    /** What runs of that folder, by pid, whether or not a service does: a killed one leaves its parts behind. */
+    /** The running parts of that folder, by pid, even without a service: a killed service leaves its parts running. */
     public static Map<Component, Long> running(DataFolder folder) {
         Map<Component, Long> running = new EnumMap<>(Component.class);
         for (Component component : Component.values()) {
@@ -132,12 +136,12 @@ public final class EmbeddedServices implements AutoCloseable {
         return running;
     }
 
-    /** What to put before a command so that the terminal's Ctrl-C does not reach it. */
+    /** The command prefix that keeps the terminal's Ctrl-C from the command. */
     public static List<String> ownSession() {
         return ProcessSessions.prefix();
     }
 
-    /** Configuration that points the service at what runs here. */
+    /** The configuration that points the service at the embedded parts. */
     public Map<String, String> properties() {
         Map<String, String> properties = new LinkedHashMap<>();
         DatabaseRoles roles = new DatabaseRoles(secrets);
@@ -162,13 +166,16 @@ public final class EmbeddedServices implements AutoCloseable {
         return properties;
     }
 
-    /** Completes when Keycloak answers, at once when it is not embedded; fails with what went wrong. */
+    /**
+     * Completes when Keycloak answers, or immediately when it is not embedded; fails with the reason when it cannot
+     * start.
+     */
     public CompletableFuture<Void> identity() {
         RestartingProcess restartingProcess = keeper(Component.KEYCLOAK);
         return restartingProcess == null ? CompletableFuture.completedFuture(null) : restartingProcess.ready();
     }
 
-    /** Completes when a part that the service needs ended and cannot be started again; the service should stop then. */
+    /** Completes when a part that the service needs has ended and its restarts failed; the service should stop then. */
     public CompletableFuture<StartFailure> broken() {
         return broken;
     }

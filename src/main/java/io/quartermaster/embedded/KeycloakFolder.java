@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
@@ -11,8 +12,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The unpacked Keycloak distribution, which the build lays out. Keycloak is itself built once for the options below; then every start is
- * quick. The marker names the options, so that a change of them builds again.
+ * The unpacked Keycloak distribution, which the build lays out. Keycloak itself is built once for the options below, so
+ * that every start is quick. The marker names the options: a change of them triggers a new build.
  */
 final class KeycloakFolder {
 
@@ -27,11 +28,11 @@ final class KeycloakFolder {
         this.home = home;
     }
 
-    /** Builds it unless that was done; starts that meet here wait for each other. */
+    /** Builds Keycloak unless that is done; concurrent starts wait for each other. */
     void prepare(ProgressListener progressListener, Path log) {
         if (!Files.isRegularFile(home.resolve("bin/kc.sh"))) {
             throw new StartFailure("Keycloak is not in " + home
-                    + ". Build the program again (./mvnw package), or give a Keycloak with QM_KEYCLOAK_URL.");
+                    + ". Build the program again (./mvnw package), or set QM_KEYCLOAK_URL to an external Keycloak.");
         }
         Path marker = home.resolve("quartermaster.prepared");
         try (FileChannel channel = FileChannel.open(
@@ -42,7 +43,7 @@ final class KeycloakFolder {
                     && Files.readString(marker).equals(OPTIONS.toString())) {
                 return;
             }
-            ProgressListener.Step step = progressListener.begin("Keycloak's own build, once");
+            ProgressListener.Step step = progressListener.begin("Keycloak's own build (first start only)");
             build(log);
             Files.writeString(marker, OPTIONS.toString());
             step.done("prepared");

@@ -14,17 +14,17 @@ import java.util.concurrent.TimeUnit;
 import org.jboss.logging.Logger;
 
 /**
- * Keeps the logs of children bounded while they run. A child goes on writing to the file it was given, at its end, so a log that is too long
- * is copied and then emptied in place; what is written between the two is lost.
+ * Bounds the logs of children while they run. A child keeps writing at the end of its log file. So a log that is too
+ * long is copied and then emptied in place; lines written between the two steps are lost.
  */
 final class LogRotation implements AutoCloseable {
 
-    /** A log may grow beyond this for as long as two looks are apart. */
+    /** A log may exceed this until the next check. */
     static final long LOG_BYTES = 16L << 20;
 
     private static final Logger LOG = Logger.getLogger(LogRotation.class);
     private static final Duration EVERY = Duration.ofSeconds(30);
-    /** Of the service itself, whose own logging rotates it. */
+    /** The log of the service itself, whose own logging rotates it. */
     private static final String OWN_LOG = "service.log";
 
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(
@@ -32,7 +32,7 @@ final class LogRotation implements AutoCloseable {
 
     private LogRotation() {}
 
-    /** Looks at all logs of that folder from now on. */
+    /** Checks all logs of that folder from now on. */
     static LogRotation of(DataFolder folder) {
         LogRotation rotation = new LogRotation();
         rotation.timer.scheduleWithFixedDelay(
@@ -51,11 +51,14 @@ final class LogRotation implements AutoCloseable {
                 }
             }
         } catch (IOException | RuntimeException e) {
-            LOG.debugf(e, "Logs in %s cannot be rotated", logs);
+            LOG.debugf(e, "Cannot rotate the logs in %s", logs);
         }
     }
 
-    /** What was in a log that is longer than that many bytes goes to a second file, in the place of what that held. */
+    /**
+     * Moves the content of a log that exceeds this number of bytes to a second file, and replaces the old content of
+     * that file.
+     */
     static void rotate(Path log, long bytes) throws IOException {
         if (!Files.exists(log) || Files.size(log) <= bytes) {
             return;

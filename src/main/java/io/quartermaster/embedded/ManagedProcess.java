@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -17,19 +18,22 @@ import java.util.concurrent.TimeoutException;
 import org.jboss.logging.Logger;
 
 /**
- * A program that runs beside the service and outlives its sudden death. Its pid file says which process it is (pid and start time, since
- * pids are used again) and how it was started; the next start takes it over when it would start it just so, and replaces it otherwise.
- * The process writes that file itself before it becomes the program, so that no death of the service, however sudden, leaves a program
- * behind of which nobody knows.
+ * A program that runs beside the service and survives a crash of it. Its pid file identifies the process (pid and start
+ * time, because pids are reused) and records its command and settings. The next start adopts the process if these are
+ * equal, and replaces it otherwise. The process writes that file itself before it becomes the program. So no crash of
+ * the service leaves an unrecorded program behind.
  *
- * <p>It runs in a session of its own where the system can do that, so that Ctrl-C at the terminal reaches only the service, which then
- * ends its children in the right order.
+ * <p>It runs in a session of its own where the system supports that. Ctrl-C at the terminal then reaches only the
+ * service, which ends its children in the right order.
  */
 final class ManagedProcess {
 
     private static final Logger LOG = Logger.getLogger(ManagedProcess.class);
 
-    /** Takes the pid file, the time, the identity, and the command; the pid stays when the command takes the shell's place. */
+    /**
+     * Receives the pid file, the time, the fingerprint, and the command; the pid stays when the command replaces the
+     * shell.
+     */
     private static final String RECORD_AND_BECOME =
             "echo \"$$ $1 $2\" >\"$0.next\" && mv -f \"$0.next\" \"$0\" || exit; shift 2; exec \"$@\"";
 
@@ -46,9 +50,9 @@ final class ManagedProcess {
     }
 
     /**
-     * What to start.
+     * The program to start.
      *
-     * @param fingerprint what must be equal for a running process to be taken over, beside the command
+     * @param fingerprint must be equal, in addition to the command, for a running process to be adopted
      */
     record Spec(
             String title,
@@ -68,14 +72,14 @@ final class ManagedProcess {
         }
     }
 
-    /** The process of an earlier start that still runs and was started just so. */
+    /** The process of an earlier start that still runs and was started with the same command and fingerprint. */
     static Optional<ManagedProcess> adopt(Spec spec) {
         return recorded(spec.pidFile())
                 .filter(record -> record.identity().equals(spec.identity()))
                 .map(record -> new ManagedProcess(spec.title(), record.process(), spec.pidFile()));
     }
 
-    /** Ends the process of an earlier start, if there is one, whatever it was started with. */
+    /** Ends the process of an earlier start, if there is one, regardless of its command. */
     static void endRecorded(String title, Path pidFile, StopSignal signal, Duration patience) {
         recorded(pidFile).ifPresent(record -> {
             LOG.infof(
@@ -124,14 +128,14 @@ final class ManagedProcess {
         return process.onExit();
     }
 
-    /** Asks it to end, waits, then kills it. The pid file goes when the process is gone. */
+    /** Asks the process to end, waits, then kills it. The pid file is removed when the process has ended. */
     void stop(StopSignal signal, Duration patience) {
         signal.send(process);
         if (!gone(patience)) {
             LOG.warnf("%s (pid %d) did not end within %d s; killing it", title, process.pid(), patience.toSeconds());
             process.destroyForcibly();
             if (!gone(KILL_PATIENCE)) {
-                LOG.errorf("%s (pid %d) cannot be ended", title, process.pid());
+                LOG.errorf("cannot end %s (pid %d)", title, process.pid());
                 return;
             }
         }
@@ -142,7 +146,7 @@ final class ManagedProcess {
         }
     }
 
-    /** Not hindered by an interrupt, which is how {@link RestartingProcess} is told to come here. */
+    /** An interrupt does not stop the wait, because {@link RestartingProcess} uses interrupts to request the end. */
     private boolean gone(Duration patience) {
         long end = System.nanoTime() + patience.toNanos();
         boolean interrupted = false;
@@ -168,7 +172,7 @@ final class ManagedProcess {
 
     private record Recorded(ProcessHandle process, String identity) {}
 
-    /** One line: the process's {@link ProcessMark} and how it was started. */
+    /** One line: the process's {@link ProcessMark} and its fingerprint. */
     private static Optional<Recorded> recorded(Path pidFile) {
         String line;
         try {

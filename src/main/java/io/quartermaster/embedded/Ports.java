@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
@@ -7,23 +8,23 @@ import java.net.ServerSocket;
 import java.net.Socket;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Loopback ports: is it free, does something answer. */
+/** Checks of loopback ports: whether one is free, and whether a program answers on it. */
 public final class Ports {
 
     private static final int CONNECT_MILLIS = 500;
     private static final int LOWEST_FREE = 10_000;
-    /** Linux's; other systems begin higher. */
+    /** The default of Linux; other systems begin higher. */
     private static final int LOWEST_EPHEMERAL = 32_768;
 
     private static final int MOST_ATTEMPTS = 1_000;
 
     private Ports() {}
 
-    /** Fails with the setting that changes the port when somebody else already listens on it. */
+    /** Fails when another program already listens on the port; the message names the setting that changes it. */
     public static void requireFree(int port, String owner, String settings) {
         if (answers(port) || !bindable(port)) {
             throw new StartFailure("Port " + port + " (for " + owner
-                    + ") is used by another program. Stop that one, or choose another port with " + settings + ".");
+                    + ") is used by another program. Stop that program, or choose another port with " + settings + ".");
         }
     }
 
@@ -37,8 +38,8 @@ public final class Ports {
     }
 
     /**
-     * A port nobody listens on now; another program may take it before it is used. It lies below those that systems give to outgoing
-     * connections, so that no caller is given it while a program that was told to listen there is away.
+     * A port on which no program listens now; another program may take it first. It lies below the range of outgoing
+     * connections. So no outgoing connection takes it while the program that should listen on it is restarting.
      */
     public static int anyFree() {
         for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
@@ -47,8 +48,7 @@ public final class Ports {
                 return port;
             }
         }
-        throw new StartFailure(
-                "No free port could be found from " + LOWEST_FREE + " to " + (LOWEST_EPHEMERAL - 1) + ".");
+        throw new StartFailure("Found no free port from " + LOWEST_FREE + " to " + (LOWEST_EPHEMERAL - 1) + ".");
     }
 
     private static boolean bindable(int port) {

@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -9,18 +10,18 @@ import java.util.concurrent.ExecutionException;
 import java.util.function.Supplier;
 
 /**
- * Keeps one program running: starts it, and starts it again when it ends by itself, at once the first time and then after growing pauses. A
- * program that ends while it is started again counts as ended once more.
- * Of a program that the service cannot do without it gives up when that happens too often; any other is tried again for ever.
+ * Keeps one program running: starts it, and restarts it when it ends by itself, immediately the first time and then
+ * after growing pauses. A program that ends during its restart counts as ended once more. If a program that the service
+ * needs fails too often, the restarts stop; any other program is restarted without limit.
  *
- * <p>One thread does all of this in turn; {@link #close} interrupts it, also in the middle of a start, and returns when the program is
- * gone.
+ * <p>One thread does all of this in sequence. {@link #close} interrupts it, also in the middle of a start, and returns
+ * when the program has ended.
  */
 final class RestartingProcess implements AutoCloseable {
 
     private static final int MOST_LOSSES = 5;
     private static final Duration LOSS_WINDOW = Duration.ofMinutes(10);
-    /** Before the third start within the window; it doubles with each further one. */
+    /** The pause before the third start within the window; it doubles with each further one. */
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
 
     private static final int MOST_DOUBLINGS = 5;
@@ -34,16 +35,16 @@ final class RestartingProcess implements AutoCloseable {
     private final boolean needed;
     private final Deque<Long> lossNanos = new ArrayDeque<>();
     private final Thread thread;
-    /** Of the last start that failed; empty if none did. */
+    /** The failure of the last failed start; empty if none failed. */
     private String lastFailure = "";
 
     private volatile boolean closing;
 
     /**
-     * For a program of which nothing runs yet.
+     * Creates the loop without starting the program.
      *
      * @param broken completed when a needed program cannot be kept running
-     * @param needed whether the service cannot do without it
+     * @param needed whether the service depends on the program
      */
     RestartingProcess(
             String title,
@@ -65,7 +66,7 @@ final class RestartingProcess implements AutoCloseable {
         thread.start();
     }
 
-    /** Completes when the program answers for the first time, or fails with what hindered it. */
+    /** Completes when the program answers for the first time, or fails with the reason. */
     CompletableFuture<Void> ready() {
         return ready;
     }
@@ -96,7 +97,7 @@ final class RestartingProcess implements AutoCloseable {
             if (ready.completeExceptionally(e) || closing) {
                 return;
             }
-            StartFailure failure = new StartFailure(title + " ended and cannot be started again: " + e.getMessage(), e);
+            StartFailure failure = new StartFailure(title + " ended, and its restarts failed: " + e.getMessage(), e);
             if (needed) {
                 broken.complete(failure);
             } else {
@@ -105,7 +106,9 @@ final class RestartingProcess implements AutoCloseable {
         }
     }
 
-    /** The started program; empty when it could not be started again, which counts as one more loss. The first start must succeed. */
+    /**
+     * The started program; empty when its restart failed, which counts as one more loss. The first start must succeed.
+     */
     private Optional<EmbeddedProgram> startOnce() {
         ProgressListener.Step step = progressListener.begin(title);
         try {
@@ -118,7 +121,7 @@ final class RestartingProcess implements AutoCloseable {
                 throw e;
             }
             lastFailure = String.valueOf(e.getMessage());
-            progressListener.warn(title + " could not be started again: " + lastFailure);
+            progressListener.warn(title + ": the restart failed: " + lastFailure);
             return Optional.empty();
         }
     }
@@ -127,8 +130,7 @@ final class RestartingProcess implements AutoCloseable {
         try {
             program.child().onExit().get();
             if (!closing) {
-                progressListener.warn(
-                        title + " (pid " + program.child().pid() + ") ended by itself; starting it again");
+                progressListener.warn(title + " (pid " + program.child().pid() + ") ended by itself; restarting it");
             }
         } catch (InterruptedException e) {
             program.close();
@@ -154,7 +156,10 @@ final class RestartingProcess implements AutoCloseable {
         return pause(lossNanos.size());
     }
 
-    /** Whatever ends a program at once, such as a lock that is still held, may be over a little later. Returns false when told to close. */
+    /**
+     * Waits before the next start, because the cause of the failure, such as a lock that is still held, may disappear.
+     * Returns false when the loop must close.
+     */
     private static boolean pause(int losses) {
         try {
             Thread.sleep(

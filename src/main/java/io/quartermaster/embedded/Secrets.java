@@ -1,5 +1,6 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.Writer;
@@ -12,8 +13,8 @@ import java.util.HexFormat;
 import java.util.Properties;
 
 /**
- * The passwords of a data folder, made once. The file is readable by its owner only and replaced in one step, so that a crash leaves
- * either the old or the new one.
+ * The passwords of a data folder, generated once. Only its owner can read the file. It is replaced in one step, so that
+ * a crash leaves either the old or the new one.
  */
 public final class Secrets {
 
@@ -38,7 +39,7 @@ public final class Secrets {
         return secrets;
     }
 
-    /** The password of that name; made and stored when asked for the first time. */
+    /** The password of that name; generated and stored at the first request. */
     public synchronized String password(String name) {
         String known = values.getProperty(name);
         if (known != null) {
@@ -49,7 +50,7 @@ public final class Secrets {
         return password(name, HexFormat.of().formatHex(bytes));
     }
 
-    /** The password of that name; this one is stored when there is none. */
+    /** The password of that name; stores the given one when there is none. */
     public synchronized String password(String name, String first) {
         String known = values.getProperty(name);
         if (known != null) {

@@ -1,15 +1,17 @@
 package io.quartermaster.embedded;
 
+import io.quartermaster.launch.StartFailure;
 import java.nio.file.Path;
 import java.util.List;
 
 /**
- * How to run a program that refuses root, as PostgreSQL does, when the service itself runs as root: in a user namespace of its own where
- * the kernel allows that (files stay root's), else as the system's "nobody" (who then owns the data).
+ * The way to run a program that refuses root, such as PostgreSQL, when the service itself runs as root. A user
+ * namespace of its own is preferred, where the kernel allows it: the files stay root's. Otherwise the program runs as
+ * user 65534, which then owns the data.
  */
 sealed interface Unprivileged {
 
-    /** What stands before the command; the process keeps its pid. */
+    /** The prefix of the command; the process keeps its pid. */
     List<String> prefix();
 
     /** Makes a folder usable for the program. */
@@ -26,11 +28,12 @@ sealed interface Unprivileged {
             return new AsNobody();
         }
         throw new StartFailure(
-                "PostgreSQL does not run as root, and this system offers neither user namespaces nor setpriv to leave root. "
-                        + "Run as an ordinary user, or give a database with QM_DATABASE_URL.");
+                "PostgreSQL does not run as root, and this system offers neither user namespaces nor setpriv to "
+                        + "leave root. "
+                        + "Run as an ordinary user, or set QM_DATABASE_URL to an external database.");
     }
 
-    /** The service is no root; nothing to do. */
+    /** The service does not run as root, so nothing changes. */
     record AsIs() implements Unprivileged {
         @Override
         public List<String> prefix() {
@@ -52,7 +55,7 @@ sealed interface Unprivileged {
         public void give(Path folder) {}
     }
 
-    /** As the user 65534, which every Linux has. */
+    /** User 65534, which every Linux has. */
     record AsNobody() implements Unprivileged {
         private static final String NOBODY = "65534";
 
@@ -76,9 +79,9 @@ sealed interface Unprivileged {
                             "-w",
                             folder.toString());
             if (!reachable) {
-                throw new StartFailure(
-                        "PostgreSQL does not run as root, and the user it runs as cannot reach " + folder
-                                + ". Run as an ordinary user, or choose a data folder that others may pass through with QM_DATA_DIR.");
+                throw new StartFailure("PostgreSQL does not run as root, and the user it runs as cannot reach " + folder
+                        + ". Run as an ordinary user, or use QM_DATA_DIR to choose a data folder that other "
+                        + "users can enter.");
             }
         }
     }

@@ -43,12 +43,13 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Decides who runs where. Changes go in, plans come out, and nothing else happens: the same changes and times give the
- * same plans. Not thread-safe; one thread decides.
+ * Scheduler that decides which workload runs on which devices. It takes changes and returns plans, and has no other
+ * effect: the same changes and times give the same plans. Not thread-safe; one thread uses it.
  *
- * <p>A plan is taken as carried out: what it starts is placed, what it stops is stopping and keeps its devices until
- * the shell reports it gone. A plan after a plan that decided nothing decides nothing, unless something changed or
- * {@link Plan#nextPlanAtMillis} has come.
+ * <p>The engine assumes that the shell carries out each plan. A workload that the plan starts is placed. A workload
+ * that the plan stops is stopping, and keeps its devices until the shell reports that it has ended. After a plan
+ * without decisions, the next plan has none either, unless an input changed or {@link Plan#nextPlanAtMillis} has
+ * passed.
  */
 public final class Engine {
     private static final long STEPS_PER_WINDOW = 32;
@@ -66,7 +67,7 @@ public final class Engine {
     private boolean isSteady;
     private boolean planIsCurrent;
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
-    private OptionalLong turnAtMillis = OptionalLong.empty();
+    private OptionalLong transitionAtMillis = OptionalLong.empty();
     private long plannedMillis;
 
     public Engine(Settings settings) {
@@ -77,7 +78,7 @@ public final class Engine {
                 : Optional.empty();
     }
 
-    /** Takes over what is now so. The order of changes of different things does not matter. */
+    /** Applies changes of the declared inputs. The order matters only between changes of the same object. */
     public void apply(List<Change> changes) {
         for (Change change : changes) {
             switch (change) {
@@ -105,7 +106,7 @@ public final class Engine {
         }
     }
 
-    /** Returns whether it was news. */
+    /** Applies a change, and returns whether it changed the declared state. */
     private boolean apply(Change change) {
         boolean news = declaredState.apply(change);
         if (news) {
@@ -126,11 +127,11 @@ public final class Engine {
 
     private void applyCalendarChange(Change change) {
         if (apply(change) && !declaredState.calendar().isEmpty()) {
-            turnAtMillis = OptionalLong.of(Long.MIN_VALUE);
+            transitionAtMillis = OptionalLong.of(Long.MIN_VALUE);
         }
     }
 
-    /** What was planned last does not hold any more. */
+    /** Marks the last plan as outdated. */
     private void invalidate() {
         isSteady = false;
         planIsCurrent = false;
@@ -170,7 +171,7 @@ public final class Engine {
         }
     }
 
-    /** Whether it was told to stop, so that its leaving is no news. */
+    /** Whether the workload is already stopping, so that its end changes nothing for the churn guard. */
     private static boolean isLeaving(Workload workload) {
         return workload.state() instanceof WorkloadPhase.Holding holding
                 && !holding.phase().isStaying();
@@ -188,12 +189,12 @@ public final class Engine {
         }
     }
 
-    /** Decides what to do at this moment. */
+    /** Makes the plan for this moment. */
     public Plan plan(long nowMillis) {
         return plan(nowMillis, PlanListener.NONE);
     }
 
-    /** The same while somebody looks on. */
+    /** Makes the plan for this moment and reports each step to the listener. */
     Plan plan(long nowMillis, PlanListener planListener) {
         boolean due = nextPlanAtMillis.isPresent() && nextPlanAtMillis.getAsLong() <= nowMillis;
         if (isSteady && !due) {
@@ -231,34 +232,38 @@ public final class Engine {
         return new Plan(nowMillis, decisions, kept.reasons().changes(reported), nextPlanAtMillis);
     }
 
-    /** Where the calendar has turned since the last plan, the quotas are others. */
+    /** Drops the scheduling state if a quota had a transition since the last plan. */
     private void advanceTo(long nowMillis) {
         plannedMillis = nowMillis;
-        if (turnAtMillis.isPresent() && turnAtMillis.getAsLong() <= nowMillis) {
-            turnAtMillis = OptionalLong.empty();
+        if (transitionAtMillis.isPresent() && transitionAtMillis.getAsLong() <= nowMillis) {
+            transitionAtMillis = OptionalLong.empty();
             closeState();
             invalidate();
             churnGuard.forget();
         }
     }
 
-    /** Opens the books, which the next plan would do otherwise; for measuring. */
+    /** Builds the scheduling state, which otherwise the next plan builds; for benchmarks. */
     void openNow() {
         books();
     }
 
-    /** From now on each plan is made as if nothing were kept from one turn to the next, nor from plan to plan; for tests of what is kept. */
+    /**
+     * Makes every later plan without the caches that last from one candidate to the next or from plan to plan; for
+     * tests of these caches.
+     */
     void disableIncremental() {
         isIncremental = false;
         closeState();
     }
 
-    /** Another engine in the same state, to try things in. */
+    /** Returns another engine in the same state, in which changes can be tried. */
     public Engine fork() {
         Engine fork = new Engine(settings);
         fork.declaredState.apply(declaredState);
         fork.plannedMillis = plannedMillis;
-        fork.turnAtMillis = declaredState.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
+        fork.transitionAtMillis =
+                declaredState.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
         budgets.all().forEach(fork.budgets::set);
         fork.reported.replaceAll(reported);
         for (SchedulingClass schedulingClass :
@@ -293,21 +298,21 @@ public final class Engine {
         return kept;
     }
 
-    /** The next moment at which a plan may differ from one made before, if nothing else happens. */
+    /** The next moment at which a plan may differ from the last plan although no input changes. */
     private OptionalLong nextWakeup(long nowMillis, SchedulingState open) {
         OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
         next = earlier(next, whenSomeoneHasWaitedEnough(nowMillis, open));
         next = earlier(
                 next, open.schedulingClasses().isEmpty() ? OptionalLong.empty() : open.reclaimableAfter(nowMillis));
-        turnAtMillis = whenTheCalendarTurns(nowMillis, open);
+        transitionAtMillis = nextCalendarTransition(nowMillis, open);
         next = earlier(next, whenABudgetEnds(nowMillis, open));
         for (Workload workload : open.incomplete()) {
             next = earlier(next, MandatoryEvictions.incompleteUntil(settings, workload));
         }
-        return earlier(turnAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
+        return earlier(transitionAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
     }
 
-    /** When what runs on a budget has to stop, or what waits could not start on it any more. */
+    /** When running work has used up a budget, or a budget no longer suffices to start a waiting workload. */
     private OptionalLong whenABudgetEnds(long nowMillis, SchedulingState open) {
         OptionalLong inMillis = OptionalLong.empty();
         for (BudgetMeter budgetMeter : open.cluster().meters()) {
@@ -330,7 +335,7 @@ public final class Engine {
         return inMillis.isPresent() ? OptionalLong.of(nowMillis + inMillis.getAsLong()) : inMillis;
     }
 
-    private OptionalLong whenTheCalendarTurns(long nowMillis, SchedulingState open) {
+    private OptionalLong nextCalendarTransition(long nowMillis, SchedulingState open) {
         if (declaredState.calendar().isEmpty()) {
             return OptionalLong.empty();
         }
@@ -344,7 +349,7 @@ public final class Engine {
                             schedulingClass.key().path().tenant(), tenant -> new TreeSet<>())
                     .add(millis));
         }
-        return declaredState.calendar().nextTurn(nowMillis, runtimes);
+        return declaredState.calendar().nextTransition(nowMillis, runtimes);
     }
 
     private static OptionalLong earlier(OptionalLong a, OptionalLong b) {
@@ -354,7 +359,7 @@ public final class Engine {
         return OptionalLong.of(Math.min(a.getAsLong(), b.getAsLong()));
     }
 
-    /** Shares that follow what was used before move all the time; a part of the window is soon enough. */
+    /** Shares that count past use change continuously; it suffices to plan again after a part of the window. */
     private OptionalLong whenSharesHaveMoved(long nowMillis, SchedulingState open) {
         return settings.fairnessWindowMillis().isPresent()
                         && !open.schedulingClasses().isEmpty()
@@ -377,7 +382,7 @@ public final class Engine {
         return next;
     }
 
-    /** When the first of the next line has waited long enough for something to be stopped for it. */
+    /** When the next head of a scheduling class has waited long enough to evict work in one of its pools. */
     private OptionalLong whenSomeoneHasWaitedEnough(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
         for (SchedulingClass schedulingClass :
@@ -392,7 +397,9 @@ public final class Engine {
         return next;
     }
 
-    /** When the next running workload is old enough to be stopped or moved, if anybody waits for that. */
+    /**
+     * When the next running workload has reached its minimum runtime and can be evicted, if any work waits for that.
+     */
     private OptionalLong whenSomeoneIsOldEnough(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
         boolean nobodyWaits = open.schedulingClasses().isEmpty()
@@ -407,7 +414,10 @@ public final class Engine {
         return next;
     }
 
-    /** Why a workload waits, as of the last plan; empty if it does not wait, is held, or was in no plan yet. */
+    /**
+     * The reasons why a workload waits, as of the last plan; empty if the workload does not wait, is held, or was in no
+     * plan yet.
+     */
     public Optional<WaitReasons> explain(WorkloadId id) {
         Workload workload = declaredState.workloads().get(id);
         if (workload == null || workload.held() || !(workload.state() instanceof WorkloadPhase.Waiting)) {
@@ -431,21 +441,28 @@ public final class Engine {
         return apart && planIsCurrent && kept != null ? kept.reasons().currentOfFirst(schedulingClass) : before;
     }
 
-    /** The line's reasons are of the kinds told last, with the numbers of the last plan while nothing has changed. */
+    /**
+     * The reasons of a scheduling class: the codes that the engine reported last, with the numbers of the last plan
+     * while that plan is current.
+     */
     private List<Reason> reasons(SchedulingClass schedulingClass) {
         PlanCaches kept = caches;
         return planIsCurrent && kept != null ? kept.reasons().current(schedulingClass) : schedulingClass.reasons();
     }
 
-    /** Who is in the way of a waiting workload, what would be enough, and when it may start; empty as for a wait. */
+    /**
+     * The outlook of a waiting workload: the work that blocks it, the changes that would let it start, and its possible
+     * start times. Empty in the cases in which {@link #explain} is empty.
+     */
     public Optional<Outlook> outlook(WorkloadId id, long nowMillis) {
         return outlook(id, nowMillis, () -> false);
     }
 
     /**
-     * The same while there is time. What would be enough is found by trying it, in at most {@value RemedyFinder#MOST_TRIES} forks of this engine.
+     * The outlook of a waiting workload, with a search for remedies that the caller can end. The search tries changes
+     * in at most {@value RemedyFinder#MOST_TRIES} forks of this engine.
      *
-     * @param enough asked before each try; once it is true nothing more is tried, and nothing is said of what would be enough
+     * @param enough evaluated before each try; once it is true, the search ends and the outlook names no remedy
      */
     public Optional<Outlook> outlook(WorkloadId id, long nowMillis, BooleanSupplier enough) {
         Optional<WaitReasons> waitReasons = explain(id);
@@ -466,12 +483,12 @@ public final class Engine {
         return declaredState;
     }
 
-    /** The books as of the last plan. */
+    /** The scheduling state as of the last plan. */
     SchedulingState openState() {
         return books();
     }
 
-    /** Every wait as of the last plan, in order of the workloads' ids. */
+    /** The reasons of every waiting workload as of the last plan, in the order of the workloads' ids. */
     public List<WaitReasons> waits() {
         List<WaitReasons> waits = new ArrayList<>();
         declaredState.workloadsInOrder().forEach(workload -> explain(workload.id())
@@ -479,17 +496,20 @@ public final class Engine {
         return waits;
     }
 
-    /** What everybody held before, to be stated to an engine that is built anew; empty without a fairness window. */
+    /** The past use of every path, as changes for an engine that is rebuilt; empty without a fairness window. */
     public List<Change.PastUseSet> pastUse() {
         return past.map(UsageHistory::all).orElse(List.of());
     }
 
-    /** The paths whose past use the last plan raised by more than what they hold: something started, and there is an entry penalty. */
+    /**
+     * The paths whose past use the last plan raised by more than their current use: a workload started there, and the
+     * settings have an entry penalty.
+     */
     public SortedSet<QuotaPath> raisedPastUse() {
         return past.map(UsageHistory::raised).orElse(Collections.emptySortedSet());
     }
 
-    /** What is left of budgets, as of the last plan. */
+    /** The budgets with their remaining amounts, as of the last plan. */
     public List<Change.BudgetSet> budgets() {
         return budgets.all();
     }
@@ -501,7 +521,7 @@ public final class Engine {
         return new Snapshot(settings, all, waits(), churnGuard.turns());
     }
 
-    /** An engine that goes on where the other was; it gives the same plans. */
+    /** Returns an engine that continues from a snapshot and makes the same plans. */
     public static Engine restore(Snapshot snapshot) {
         Engine engine = new Engine(snapshot.settings());
         engine.apply(snapshot.facts());

@@ -25,32 +25,34 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
-/** What a change does beyond itself: shown in the answer to every write, and the preview of a dry run. */
-@Schema(name = "Effects", description = "What the change does beyond itself; with dryRun, what it would do.")
+/** The effects of a change on other things: part of the answer to every write, and the preview of a dry run. */
+@Schema(
+        name = "Effects",
+        description = "The effects of the change on other things; with dryRun, the effects that it would have.")
 public record ChangeImpact(
-        @Schema(description = "names of queues that are made")
+        @Schema(description = "names of the queues that the change creates")
         List<String> queuesMade,
 
-        @Schema(description = "names of queues that are retired")
+        @Schema(description = "names of the queues that the change retires")
         List<String> queuesRetired,
 
-        @Schema(description = "where the sum of what is given out changes")
+        @Schema(description = "changes in the sum of the reservations below a tenant or a group")
         List<Reserved> reserved,
 
-        @Schema(
-                description =
-                        "running workloads that stand beyond what is reserved for their group, and did not before")
+        @Schema(description = "number of running workloads that the change turns into over-quota work")
         long becomingOverQuota,
 
-        @Schema(description = "waiting workloads that are cancelled or moved")
+        @Schema(description = "number of waiting workloads that the change cancels or moves")
         long waitingTouched,
 
         @Schema(
-                description =
-                        "the fields that the change gives another value, those that take their default again included; empty where something is made or retired")
+                description = "the fields whose value changes, including fields that return to their default; "
+                        + "empty for a creation or a retirement")
         List<FieldChange> changed,
 
-        @Schema(description = "Warnings: the change was made, but may not do what you expect.")
+        @Schema(
+                description =
+                        "Warnings: the service accepts the change, but it may not have the effect that you expect.")
         List<String> warnings)
         implements DryRun.Effect {
 
@@ -63,15 +65,16 @@ public record ChangeImpact(
     }
 
     /**
-     * What is given out of a reservation.
+     * The reservations below a tenant or a group in one pool, before and after the change.
      *
      * @param pool its name, or {@code *}
-     * @param group whose reservation it is; {@code /} for the tenant's own
+     * @param group the group that they are below; {@code /} for the tenant
+     * @param of the reservation of the group, or of the tenant
      */
     @Schema(name = "ReservedChange")
     public record Reserved(String pool, String group, GpuAmount of, GpuAmount before, GpuAmount after) {}
 
-    /** Something that is held now; a list of them is in the order of their start. */
+    /** An allocation of a running workload; lists are ordered by start. */
     record Held(PoolId pool, UUID policy, long gpuMilli, boolean preemptible) {}
 
     static ChangeImpact between(TenantRules before, TenantRules after, List<Held> held, long waitingTouched) {
@@ -129,7 +132,8 @@ public record ChangeImpact(
     }
 
     /**
-     * How many of what is held lies, wholly or in part, beyond what its policy reserves in its pool, filled in the order of their start.
+     * Counts the allocations that lie, wholly or in part, beyond the reservation of their policy in their pool. The
+     * allocations fill the reservation in the order of their start.
      */
     static long overQuota(TenantRules rules, List<Held> held) {
         QuotaTreeBuilder tree = rules.tree();
@@ -155,7 +159,7 @@ public record ChangeImpact(
         return rules.policies().stream().collect(Collectors.toMap(Policy::id, policy -> policy));
     }
 
-    /** About the policies that the change makes or changes. */
+    /** Warns about the policies that the change creates or updates. */
     private static List<String> warnings(TenantRules before, TenantRules after, List<Held> held) {
         Diff<Policy> policies = Diff.ofPolicies(before, after);
         QuotaTreeBuilder tree = after.tree();
@@ -163,7 +167,7 @@ public record ChangeImpact(
         List<String> warnings = new ArrayList<>();
         Stream.concat(policies.made().stream(), policies.changed().stream()).forEach(policy -> {
             if (after.queuesOf(policy).isEmpty()) {
-                warnings.add("policy " + policy.name() + " has no profiles, so nothing can be submitted under it");
+                warnings.add("policy " + policy.name() + " has no profiles, so members cannot submit work under it");
             }
             QuotaPath path = QuotaTreeBuilder.path(after.tenant(), policy.group());
             for (PolicyQuota quota : policy.quotas()) {
@@ -172,15 +176,15 @@ public record ChangeImpact(
                 tree.parentOf(path, quota.scope())
                         .filter(parent -> exceeds(quota, parent))
                         .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
-                                + after.nameOf(quota.scope()) + " is above that of "
+                                + after.nameOf(quota.scope()) + " is above the limit of "
                                 + parent.path().group()
-                                + ", which binds"));
+                                + "; the lower limit applies"));
             }
         });
         return warnings;
     }
 
-    /** What the operator allows in a pool bounds the grace of every policy. */
+    /** The maximum grace of a pool, which the operator sets, bounds the grace of every policy. */
     private static Optional<String> longGrace(TenantRules rules, Policy policy, Scope scope) {
         Duration asked = Duration.ofMillis(policy.graceMillis());
         return rules.allotments().stream()
@@ -191,7 +195,7 @@ public record ChangeImpact(
                 .findFirst();
     }
 
-    /** What is to be gone by a date of what a group and those below it hold now. */
+    /** Warns that work of a group and of the groups below it ends at the drain date of the quota. */
     private static Optional<String> drain(
             TenantRules rules, Map<UUID, Policy> byId, Policy policy, PolicyQuota quota, List<Held> held) {
         if (quota.terms().drainByMillis().isEmpty()) {
@@ -215,8 +219,8 @@ public record ChangeImpact(
             return Optional.empty();
         }
         return Optional.of("policy " + policy.name() + " holds " + GpuFormat.gpus(all) + " in "
-                + rules.nameOf(quota.scope()) + ", and what is beyond " + new GpuAmount(bound) + " at "
-                + Instant.ofEpochMilli(quota.terms().drainByMillis().getAsLong()) + " is stopped"
+                + rules.nameOf(quota.scope()) + "; the service stops what it holds beyond " + new GpuAmount(bound)
+                + " at " + Instant.ofEpochMilli(quota.terms().drainByMillis().getAsLong())
                 + (stays > bound ? ", except " + new GpuAmount(stays) + " held by work that cannot be preempted" : ""));
     }
 

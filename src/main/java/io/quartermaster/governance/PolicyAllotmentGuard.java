@@ -21,7 +21,10 @@ import java.util.Set;
 import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
 
-/** Keeps an allotment from being cut below what the tenant's policies reserve, or taken away while they or profiles name its pool. */
+/**
+ * Refuses to cut an allotment below what the tenant's policies reserve. Refuses to remove an allotment while policies
+ * or profiles name its pool.
+ */
 @ApplicationScoped
 public class PolicyAllotmentGuard implements AllotmentGuard {
 
@@ -75,8 +78,9 @@ public class PolicyAllotmentGuard implements AllotmentGuard {
         for (QuotaTreeBuilder.Overdrawn overdrawn : changed.tree().overdrawn()) {
             objections.add(new Objection.DoesNotFit(
                     "in " + changed.nameOf(overdrawn.parent().scope()) + " policies reserve "
-                            + GpuFormat.gpus(overdrawn.childrenReservedGpuMilli()) + ", and only "
-                            + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + " would be granted: "
+                            + GpuFormat.gpus(overdrawn.childrenReservedGpuMilli())
+                            + ", but the allotment would reserve only "
+                            + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + ": "
                             + overdrawn.reservations(),
                     Optional.empty()));
         }

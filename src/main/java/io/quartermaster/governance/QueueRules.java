@@ -9,22 +9,25 @@ import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
- * The rows of {@code access_rule} as admins of queues see and change them. Every change counts the queue's {@code rules_version} up, which
- * a submission compares when it is written: from the commit on, nothing enters by the rules as they were.
+ * The rows of {@code access_rule} as admins of queues see and change them. Every change increments the queue's
+ * {@code rules_version}, which a submission compares when it writes. No submission enters by the old rules after the
+ * commit.
  */
 public final class QueueRules {
 
     private static final String COUNT_UP =
-            "with counted as (update queue set rules_version = rules_version + 1 where tenant_id = :tenant and id = :queue) ";
+            "with counted as (update queue set rules_version = rules_version + 1 where tenant_id = :tenant and id "
+                    + "= :queue) ";
 
-    /** A rule with the id it is taken away by. */
+    /** A rule with the id by which it is deleted. */
     public record Stored(UUID id, AccessRule rule) {}
 
     private QueueRules() {}
 
     public static Uni<List<Stored>> of(Mutiny.Session session, TenantId tenant, UUID queue) {
         return session.createNativeQuery(
-                        "select id, subject_kind, subject from access_rule where tenant_id = :tenant and queue_id = :queue order by id",
+                        "select id, subject_kind, subject from access_rule where tenant_id = :tenant and queue_id "
+                                + "= :queue order by id",
                         Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("queue", queue)
@@ -38,9 +41,9 @@ public final class QueueRules {
     }
 
     public static Uni<Void> insert(Mutiny.Session session, TenantId tenant, UUID queue, UUID id, AccessRule rule) {
-        return session.createNativeQuery(
-                        COUNT_UP
-                                + "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) values (:tenant, :id, :queue, :kind, :subject)")
+        return session.createNativeQuery(COUNT_UP
+                        + "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) "
+                        + "values (:tenant, :id, :queue, :kind, :subject)")
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)
                 .setParameter("queue", queue)

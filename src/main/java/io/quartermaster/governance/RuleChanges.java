@@ -38,16 +38,17 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The way every change of a tenant's rules goes: one transaction under the lock of the tenant's quotas, in which the rules are read, the
- * difference is written, queues get their first access rule, waiting work is settled, and audit and inbox rows are added.
+ * The transaction for every change of a tenant's rules, under the lock of the tenant's quotas. It reads the rules,
+ * writes the difference, adds the first access rule of new queues, and cancels or moves waiting work. Then it adds the
+ * audit and inbox rows.
  */
 @ApplicationScoped
 public class RuleChanges {
 
-    /** More is a mistake of a script, and would make every change slow. */
+    /** A larger number is a mistake of a script, and would slow down every change. */
     private static final int MAX_POLICIES = 1000;
 
-    /** The code of every refusal of reservations that are more than there is, whatever road they come by. */
+    /** The code of every refusal of reservations that exceed what is available, whichever call makes them. */
     public static final String DO_NOT_FIT = "reservations-do-not-fit";
 
     private static final int MAX_PROFILES = 1000;
@@ -81,10 +82,10 @@ public class RuleChanges {
         this.json = json;
     }
 
-    /** One write in its transaction, with the rules as they are. */
+    /** A write in its transaction, with the rules before the write. */
     public record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
 
-        /** The same transaction, with the rules as they are by now. */
+        /** The same transaction, with the rules as written so far. */
         Work with(TenantRules rules) {
             return new Work(session, tenant, caller, params, rules);
         }
@@ -108,14 +109,17 @@ public class RuleChanges {
         return body;
     }
 
-    /** Writes what is to hold from now on, and tells what that does. */
+    /** Writes the new rules and returns the effects. */
     public Uni<ChangeImpact> apply(
             Work work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, AuditLog.Change change) {
         return apply(work, after, waitingWorkPolicy, List.of(change))
                 .map(changeImpact -> changeImpact.changed(fields(change)));
     }
 
-    /** Likewise for several changes at once, each with its audit entry. They are checked and written together, as one difference. */
+    /**
+     * Writes several changes in one step, each with its audit entry. They are checked and written together, as one
+     * difference.
+     */
     public Uni<ChangeImpact> apply(
             Work work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, List<AuditLog.Change> changes) {
         requireBounded(after);
@@ -150,14 +154,18 @@ public class RuleChanges {
                 });
     }
 
-    /** Work moves only into queues that the caller may change, whether or not any waits: a dry run says so ahead. */
+    /**
+     * Work moves only into queues that the caller may change. The check does not depend on whether work waits, so a dry
+     * run reports the refusal.
+     */
     private static void requireMayMove(Work work, WaitingWorkPolicy waitingWorkPolicy) {
         if (waitingWorkPolicy instanceof WaitingWorkPolicy.Move move) {
             work.before().queue(move.queue()).ifPresent(target -> {
                 GroupPath group = work.before().policyOf(target).group();
                 if (!work.caller().may(Permission.QUEUES_WRITE, group)) {
                     throw ProblemException.forbidden("the permission " + Permission.QUEUES_WRITE
-                            + " of a group admin covers queues of its own groups and those below: work cannot move to queue "
+                            + " of a group admin covers queues of its own groups and of the groups below them: "
+                            + "work cannot move to queue "
                             + target.name() + " of " + group
                             + ". Name a queue of your own groups in moveTo, or ask an admin of the tenant");
                 }
@@ -171,7 +179,10 @@ public class RuleChanges {
         return before == null || after == null ? List.of() : FieldChange.between(before, after, json);
     }
 
-    /** What groups reserve must fit at each moment to come, in windows of the calendar and while overrides stand. */
+    /**
+     * The reservations of groups must fit at each future moment, including windows of the calendar and active
+     * overrides.
+     */
     private Uni<Void> requireRoom(Work work, TenantRules after) {
         return reservations
                 .coming(work.session(), work.tenant())
@@ -184,7 +195,7 @@ public class RuleChanges {
                             .forEach(objection -> unfit.add(
                                     field(work, after, objection),
                                     "does not fit: " + objection.text(),
-                                    "as much as is left at each moment"));
+                                    "at most the amount that is free at each moment"));
                     unfit.refuseIfAny(DO_NOT_FIT);
                 })
                 .replaceWithVoid();

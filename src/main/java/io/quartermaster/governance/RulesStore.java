@@ -26,7 +26,7 @@ public class RulesStore {
         this.tenantAllotments = tenantAllotments;
     }
 
-    /** For a change: nobody else changes the tenant's quotas until the transaction ends. */
+    /** Reads the rules for a change: no other transaction changes the tenant's quotas until this one ends. */
     public Uni<TenantRules> lock(Mutiny.Session session, TenantId tenant) {
         return tenantAllotments.lock(session, tenant).chain(() -> read(session, tenant));
     }
@@ -47,14 +47,15 @@ public class RulesStore {
                                         sorted(queues, QueueRow::toQueue, Queue::name))))));
     }
 
-    /** In Java's order, not in that of the database's locale: pages are cut by it. */
+    /** Sorts in Java's order, not in that of the database's locale, because pages are cut by it. */
     private static <R, T> List<T> sorted(List<R> rows, Function<R, T> read, Function<T, String> name) {
         return rows.stream().map(read).sorted(Comparator.comparing(name)).toList();
     }
 
     private static Uni<List<PolicyRow>> policies(Mutiny.Session session, TenantId tenant) {
         return session.createQuery(
-                        "select p from Policy p left join fetch p.quotas where p.tenantId = :tenant and p.retiredAt is null",
+                        "select p from Policy p left join fetch p.quotas where p.tenantId = :tenant and "
+                                + "p.retiredAt is null",
                         PolicyRow.class)
                 .setParameter("tenant", tenant.value())
                 .getResultList();
@@ -68,8 +69,8 @@ public class RulesStore {
     }
 
     /**
-     * Writes what differs, and flushes: what is new is inserted, what is gone is retired. Both values must stem from {@link #lock} of
-     * this session.
+     * Writes what differs, and flushes: new objects are inserted, missing ones are retired. Both values must come from
+     * {@link #lock} of this session.
      */
     Uni<Void> save(Mutiny.Session session, TenantRules before, TenantRules after) {
         String tenant = before.tenant().value();
@@ -104,7 +105,7 @@ public class RulesStore {
                 .chain(session::flush);
     }
 
-    /** How one value of a row is written into it. */
+    /** Writes one value into its row. */
     private interface Setter<R, T> {
         void set(R row, T value);
     }

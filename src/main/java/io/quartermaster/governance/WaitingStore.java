@@ -16,17 +16,19 @@ import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
- * What the change of a rule means for work: what waits in queues that are retired is cancelled or moved, by wishes that the leader then
- * fulfils; what is held is only counted. Queues are retired before this is asked, so that no submission can slip in behind it.
+ * The effect of a change of rules on work. It cancels or moves the work that waits in retired queues: it writes the
+ * desired state, and the leader then acts on it. It only counts running work. Queues are retired first, so that no
+ * submission can enter them after this step.
  */
 @ApplicationScoped
 class WaitingStore {
 
-    /** However many wait, a refusal names the oldest few. */
+    /** A refusal names only the oldest few waiting workloads. */
     private static final int MAX_NAMED = 5;
 
     private static final String WAITS =
-            " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', 'paused') and wish <> 'cancel'";
+            " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', 'paused') and wish "
+                    + "<> 'cancel'";
 
     private final WaitingMoveGuard guard;
 
@@ -34,7 +36,7 @@ class WaitingStore {
         this.guard = guard;
     }
 
-    /** Answers how many were touched. */
+    /** Returns the number of workloads cancelled or moved. */
     Uni<Long> settle(Mutiny.Session session, TenantRules after, List<Queue> retired, WaitingWorkPolicy how) {
         if (retired.isEmpty()) {
             return Uni.createFrom().item(0L);
@@ -65,10 +67,12 @@ class WaitingStore {
                     throw new ProblemException(Problem.of(
                             409,
                             "work-is-waiting",
-                            GpuFormat.count(count, "workload", "wait") + " in what would be retired: "
+                            GpuFormat.count(count, "workload", "wait") + " in queues that this call would retire: "
                                     + String.join(", ", names) + more,
                             List.of(new Problem.Field(
-                                    "onWaiting", "say what becomes of them", WaitingWorkPolicy.ACCEPTED))));
+                                    "onWaiting",
+                                    "choose what the service does with them",
+                                    WaitingWorkPolicy.ACCEPTED))));
                 });
     }
 
@@ -77,14 +81,15 @@ class WaitingStore {
         Queue target = after.queue(move.queue())
                 .orElseThrow(() -> ProblemException.invalid(
                         "moveTo",
-                        "there is no queue " + move.queue() + " that stays",
-                        "the name of a queue that is not retired"));
+                        "there is no queue " + move.queue() + ", or this call retires it",
+                        "the name of a queue that this call does not retire"));
         if (target.terms().state() == QueueState.DRAINING) {
             throw new ProblemException(Problem.of(
                     409,
                     "queue-draining",
-                    "queue " + target.name() + " is draining: it takes no more work",
-                    List.of(new Problem.Field("moveTo", "is draining", "the name of a queue that takes work"))));
+                    "queue " + target.name() + " is draining: it accepts no more work",
+                    List.of(new Problem.Field(
+                            "moveTo", "is draining", "the name of a queue that accepts submissions"))));
         }
         return guard.check(session, after.tenant(), retired, target)
                 .chain(() -> update(
@@ -109,7 +114,7 @@ class WaitingStore {
         return queues.stream().map(Queue::id).toList();
     }
 
-    /** What the tenant's work holds, in the order of its start. */
+    /** The allocations of the tenant's workloads, ordered by start. */
     Uni<List<ChangeImpact.Held>> held(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
                         select a.pool_id, w.policy_id, a.gpu_milli, w.preemptible

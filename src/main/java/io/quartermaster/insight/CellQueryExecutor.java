@@ -17,8 +17,8 @@ import java.util.function.Function;
 import org.jboss.logging.Logger;
 
 /**
- * The cell as it is now, for questions about what will become of it. Questions are answered one after the other on a thread of their own. How long a
- * snapshot is used again {@link ExpiringValue} says.
+ * The executor of questions about the future of the cell. It answers them one after the other on its own thread, from a
+ * snapshot of the cell. {@link ExpiringValue} defines how long a snapshot is reused.
  */
 @ApplicationScoped
 class CellQueryExecutor {
@@ -26,7 +26,7 @@ class CellQueryExecutor {
     private static final Logger LOG = Logger.getLogger(CellQueryExecutor.class);
     private static final int MOST_WAITING = 64;
     private static final long PART_OF_HEAP = 4;
-    /** Of the snapshot, the engines and the forecasts of a simulation together. */
+    /** The memory per workload for the snapshot, the engines and the forecasts of a simulation together. */
     private static final long BYTES_PER_WORKLOAD = 8_192;
 
     private final CellSnapshotReader snapshots;
@@ -35,7 +35,7 @@ class CellQueryExecutor {
     private final ScheduledThreadPoolExecutor worker = new ScheduledThreadPoolExecutor(
             1, Thread.ofPlatform().name("insight").daemon().factory());
 
-    // Of the worker's thread alone.
+    // Used only by the worker's thread.
     private final ExpiringValue<CellView> view;
     private boolean tooLarge;
 
@@ -53,7 +53,10 @@ class CellQueryExecutor {
         worker.shutdownNow();
     }
 
-    /** The answer, back where it was asked for. Fails with 503 when too many wait already, or when the cell is too large to be looked at. */
+    /**
+     * Answers a question, in the caller's context. Fails with 503 if too many questions wait already, or if the cell is
+     * too large for a snapshot.
+     */
     <T> Uni<T> ask(Function<CellView, T> question) {
         return CallerContextSwitch.resume(Uni.createFrom().completionStage(() -> {
             CompletableFuture<T> answer = new CompletableFuture<>();
@@ -66,7 +69,7 @@ class CellQueryExecutor {
         }));
     }
 
-    /** The same for whoever would rather do without an answer than wait long for it, or fail. */
+    /** Answers a question for a caller that prefers no answer to a long wait or a failure. */
     <T> Uni<Optional<T>> soon(Function<CellView, T> question) {
         return CallerContextSwitch.resume(ask(view -> Optional.of(question.apply(view)))
                 .ifNoItem()
@@ -74,10 +77,11 @@ class CellQueryExecutor {
                 .recoverWithItem(Optional.empty())
                 .onFailure()
                 .recoverWithItem(failure -> {
-                    // A problem is known to whom it concerns: one that asks too much, or too large a cell.
+                    // A problem needs no warning: the caller asked too much, or the operator knows that the cell is too
+                    // large.
                     LOG.logf(
                             failure instanceof ProblemException ? Logger.Level.DEBUG : Logger.Level.WARN,
-                            "an answer is given without what will be: %s",
+                            "the response has no outlook: %s",
                             failure);
                     return Optional.empty();
                 }));
@@ -87,14 +91,14 @@ class CellQueryExecutor {
         return ProblemException.of(
                 503,
                 "busy",
-                "as many questions about what will be as this replica takes on at a time wait for their answers ("
-                        + MOST_WAITING + "); ask again in a few seconds");
+                "this replica already has as many outlooks and simulations in its queue as it accepts (" + MOST_WAITING
+                        + "); ask again in a few seconds");
     }
 
     private <T> void answer(Function<CellView, T> question, CompletableFuture<T> answer) {
         waiting.decrementAndGet();
         try {
-            // Whoever was not patient enough has gone.
+            // Skip the question if its caller has stopped waiting.
             if (!answer.isDone()) {
                 answer.complete(question.apply(view.get()));
             }
@@ -108,10 +112,11 @@ class CellQueryExecutor {
         Optional<CellSnapshot> snapshot = snapshots.read(config.statementTimeout(), mostWorkloads());
         if (snapshot.isEmpty() && !tooLarge) {
             LOG.warnf(
-                    "more than %d workloads wait or run: there are no outlooks and no simulations until there are fewer, or more heap",
+                    "more than %d workloads wait or run: this replica computes no outlooks and no simulations until "
+                            + "there are fewer, or until it has more heap",
                     mostWorkloads());
         } else if (snapshot.isPresent() && tooLarge) {
-            LOG.info("there are outlooks and simulations again");
+            LOG.info("this replica computes outlooks and simulations again");
         }
         tooLarge = snapshot.isEmpty();
         return new CellView(
@@ -119,12 +124,14 @@ class CellQueryExecutor {
                         503,
                         "cell-too-large",
                         "more than " + mostWorkloads()
-                                + " workloads wait or run; the operator sets how many are looked at")),
+                                + " workloads wait or run, which is too many for outlooks and simulations; ask"
+                                + " the operator to raise quartermaster.insight.workloads-limit or the heap of"
+                                + " the replicas")),
                 config,
                 System.nanoTime() - begun);
     }
 
-    /** Looking at a cell must not take the memory that requests need. */
+    /** The snapshot of a cell must not take the memory that requests need. */
     private long mostWorkloads() {
         return Math.min(config.workloadsLimit(), Runtime.getRuntime().maxMemory() / PART_OF_HEAP / BYTES_PER_WORKLOAD);
     }

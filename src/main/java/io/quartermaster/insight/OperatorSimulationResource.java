@@ -15,7 +15,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What would become of the cell if work, policies, allotments or nodes were otherwise. */
+/** Simulations of changed workloads, policies, allotments or nodes of the cell. */
 @Path("/v1/operator/simulations")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Simulations")
@@ -33,8 +33,7 @@ public class OperatorSimulationResource {
     @RequiresPermission(Permission.SIMULATIONS_RUN)
     @Operation(
             operationId = "simulateCell",
-            summary =
-                    "Says what would become of everybody's work if allotments, nodes, policies or work were otherwise",
+            summary = "Simulates the cell with changed allotments, nodes, policies or workloads, and lists the effects",
             description = SimulationResource.ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
     public Uni<SimulationApi.View> simulate(SimulationApi.@Nullable CellRequest body) {

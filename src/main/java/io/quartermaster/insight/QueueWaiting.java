@@ -21,22 +21,29 @@ import java.util.UUID;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** What waits in a queue, in the order in which it would be tried. */
+/** The waiting workloads of a queue, in the order in which the scheduler tries them. */
 @ApplicationScoped
 class QueueWaiting {
 
-    /** The numbers are those of the whole queue as it is now, whichever page is read; a page begins after a place in the order, whoever left. */
+    /**
+     * The positions count over the whole queue as it is now, whichever page is read. A page begins after a place in the
+     * order, so it does not matter which workloads have left the queue.
+     */
     private static final String WAITING = """
             with numbered as (
-                select row_number() over (order by w.priority desc, w.at_head_since is null, w.place nulls last, w.seq) as position, w.id, w.name, w.submitted_by,
+                select row_number() over (order by w.priority desc, w.at_head_since is null, w.place nulls last,
+                    w.seq) as position, w.id, w.name, w.submitted_by,
                        w.priority, w.submitted_at, w.reason_code, -cast(w.priority as bigint) as by_priority,
                        cast(case when w.at_head_since is null then 1 else 0 end as bigint) as by_head,
                        coalesce(w.place, 2147483648) as by_place, w.place is not null as placed, w.seq
                   from workload w
                  where w.tenant_id = :tenant and w.state in ('waiting', 'paused') and w.wish = 'run'
-                   and w.queue_id = (select q.id from queue q where q.tenant_id = :tenant and q.name = :queue and q.retired_at is null))
-            select cast(json_build_object('position', position, 'id', id, 'name', name, 'submittedBy', submitted_by, 'priority', priority,
-                       'submittedAt', submitted_at, 'placed', placed, 'reason', reason_code) as text), by_priority, by_head, by_place, seq
+                   and w.queue_id = (select q.id from queue q where q.tenant_id = :tenant and q.name = :queue
+                       and q.retired_at is null))
+            select cast(json_build_object('position', position, 'id', id, 'name', name, 'submittedBy', submitted_by,
+                'priority', priority,
+                       'submittedAt', submitted_at, 'placed', placed, 'reason', reason_code) as text), by_priority,
+                           by_head, by_place, seq
               from numbered where (by_priority, by_head, by_place, seq) > (:priority, :head, :place, :seq)
              order by by_priority, by_head, by_place, seq limit :most
             """;
@@ -81,12 +88,12 @@ class QueueWaiting {
                         : starts(found.items()).map(known -> withStarts(found, known)));
     }
 
-    /** One that waits, and where it stands. */
+    /** A waiting workload with its place in the order. */
     private record Standing(QueueWaitingResource.View view, Place place) {}
 
     /**
-     * In the order of a queue: higher priority first, then what was preempted, then what an admin gave a place, then what was submitted
-     * first.
+     * A place in the order of a queue: by higher priority, then preempted workloads, then workloads with a place from
+     * an admin, then by submission.
      */
     private record Place(long byPriority, long byHead, long byPlace, long seq) {
 
@@ -98,7 +105,7 @@ class QueueWaiting {
             Matcher matcher = FORM.matcher(text);
             if (!matcher.matches()) {
                 throw ProblemException.invalid(
-                        "pageToken", "not a token of this list", "the nextPageToken of the page before");
+                        "pageToken", "is not a token of this list", "the nextPageToken of the previous page");
             }
             return new Place(
                     Long.parseLong(matcher.group(1)),
@@ -140,7 +147,7 @@ class QueueWaiting {
                     json.readValue((String) row[0], QueueWaitingResource.View.class),
                     new Place(number(row[1]), number(row[2]), number(row[3]), number(row[4])));
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a waiting workload cannot be read", e);
+            throw new IllegalStateException("could not read a waiting workload", e);
         }
     }
 

@@ -19,7 +19,7 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What waits in a queue, and when it will start. */
+/** The waiting workloads of a queue, with their forecast starts. */
 @Path("/v1/tenants/{tenant}/queues/{queue}/waiting")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Queues")
@@ -31,12 +31,13 @@ public class QueueWaitingResource {
         this.waiting = waiting;
     }
 
-    /** A workload that waits. */
+    /** A waiting workload. */
     @Schema(name = "WaitingWorkload")
     public record View(
             @Schema(
-                    description =
-                            "1 for the first that would be tried; of one priority first what was preempted, then what an admin gave a place, then in order of submission")
+                    description = "The position in the scheduling order, from 1. Within one priority, preempted "
+                            + "workloads come first, then those that an admin has placed, then the others in order "
+                            + "of submission.")
             long position,
 
             UUID id,
@@ -45,14 +46,14 @@ public class QueueWaitingResource {
             int priority,
             Instant submittedAt,
 
-            @Schema(description = "whether an admin's order of the queue gave it its place")
+            @Schema(description = "Whether an admin has set its place in the order of the queue.")
             boolean placed,
 
             @Schema(ref = "WaitReasonCode") @Nullable String reason,
 
             @Schema(
-                    description =
-                            "when it starts, if what runs ends when its maximum run time is over and nothing new comes; absent where that is not known")
+                    description = "The forecast start, if running workloads use their whole maximum run time and no "
+                            + "new workload arrives. Absent if it is unknown.")
             @Nullable
             Instant startsAt) {
 
@@ -63,7 +64,7 @@ public class QueueWaitingResource {
 
     @GET
     @RequiresPermission(Permission.WORKLOADS_READ)
-    @Operation(operationId = "listWaiting", summary = "Lists what waits in a queue, in the order in which it is tried")
+    @Operation(operationId = "listWaiting", summary = "Lists the waiting workloads of a queue in scheduling order")
     public Uni<Page<View>> list(
             @PathParam("tenant") String tenant, @PathParam("queue") String queue, @BeanParam PageRequest page) {
         return waiting.list(new TenantId(tenant), queue, page);

@@ -14,27 +14,26 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** What-if questions and their answers as the API speaks of them. */
+/** The requests and results of simulations in the API. */
 final class SimulationApi {
 
-    private static final String HORIZON = "how far to look ahead; absent: as the operator set it, a day by default";
+    private static final String HORIZON =
+            "How far to look ahead. Absent: as the operator configured it, a day by default.";
 
     private SimulationApi() {}
 
-    @Schema(name = "SimulationRequest", description = "What would be otherwise; at least one thing.")
+    @Schema(name = "SimulationRequest", description = "The changes to simulate; at least one.")
     record Request(
-            @Schema(description = "work that might be submitted now") @Nullable
+            @Schema(description = "Workloads to submit in the simulation.") @Nullable
             List<@Nullable Hypothetical> workloads,
 
-            @Schema(description = "policies that might say something else") @Nullable
+            @Schema(description = "Policies to change in the simulation.") @Nullable
             List<@Nullable PolicyChange> policies,
 
             @Schema(description = HORIZON, examples = "PT12H") @Nullable
             Duration horizon) {}
 
-    @Schema(
-            name = "CellSimulationRequest",
-            description = "What would be otherwise in the whole cell; at least one thing.")
+    @Schema(name = "CellSimulationRequest", description = "The changes to simulate in the whole cell; at least one.")
     record CellRequest(
             @Nullable List<@Nullable TenantChange> tenants,
             @Nullable NodesChange nodes,
@@ -42,73 +41,77 @@ final class SimulationApi {
             @Schema(description = HORIZON, examples = "PT12H") @Nullable
             Duration horizon) {}
 
-    @Schema(name = "SimulatedTenantChange", description = "What would be otherwise of one tenant.")
+    @Schema(name = "SimulatedTenantChange", description = "The changes to simulate for one tenant.")
     record TenantChange(
             @Schema(required = true) @Nullable String tenant,
             @Nullable List<@Nullable Hypothetical> workloads,
             @Nullable List<@Nullable PolicyChange> policies,
 
-            @Schema(description = "parts of pools that might be granted instead of the present ones") @Nullable
+            @Schema(description = "Allotments that replace the present ones of the same pools.") @Nullable
             List<@Nullable QuotaChange> allotments) {}
 
     @Schema(
             name = "HypotheticalWorkload",
-            description = "Work for a queue; or, for whoever may change its policy, work of any shape under a policy.")
+            description = "A workload for a queue. A caller who may change a policy can instead simulate a workload "
+                    + "of any shape under that policy.")
     record Hypothetical(
-            @Schema(description = "under which the answer speaks of it; absent: hypothetical") @Nullable
+            @Schema(description = "The name of the workload in the result. Absent: hypothetical.") @Nullable
             String name,
 
-            @Schema(description = "name of a queue; else policy and shape are given") @Nullable
+            @Schema(description = "The name of a queue. Without it, state a policy and a shape.") @Nullable
             String queue,
 
-            @Schema(description = "name of a policy, with a shape instead of a queue") @Nullable
+            @Schema(description = "The name of a policy, with a shape, in place of a queue.") @Nullable
             String policy,
 
-            @Schema(description = "what a profile would say, without a name")
+            @Schema(description = "The fields of a profile, without a name.")
             ProfileApi.@Nullable Request shape,
 
-            @Schema(description = "whole GPUs of one worker, where the profile has a range; absent: the profile's gpus")
+            @Schema(
+                    description =
+                            "Whole GPUs per worker, if the profile has a range. Absent: the profile's number of GPUs.")
             @Nullable
             GpuAmount gpus,
 
-            @Schema(description = "with how many of them it starts where it cannot have all; absent: all") @Nullable
+            @Schema(description = "The number of GPUs with which a worker starts if it cannot have all. Absent: all.")
+            @Nullable
             GpuAmount minGpus,
 
-            @Schema(description = "how many like it, one after the other; absent: 1") @Nullable
+            @Schema(description = "How many such workloads to submit, one after the other. Absent: 1.") @Nullable
             Integer count,
 
-            @Schema(description = "absent: training") @Nullable
+            @Schema(description = "The type of the workload. Absent: training.") @Nullable
             WorkloadType type,
 
             @Nullable Integer priority,
             @Nullable Boolean preemptible,
             @Nullable Boolean dedicatedOnly,
 
-            @Schema(description = "it ends after this at the latest; absent: the profile's, or never") @Nullable
+            @Schema(description = "The maximum run time. Absent: that of the profile, or none.") @Nullable
             Duration maxRuntime) {}
 
-    @Schema(name = "HypotheticalPolicy", description = "What is absent stays as it is.")
+    @Schema(name = "HypotheticalPolicy", description = "Changes of a policy. Absent fields keep their present values.")
     record PolicyChange(
-            @Schema(required = true, description = "name of a policy") @Nullable
+            @Schema(required = true, description = "The name of a policy.") @Nullable
             String policy,
 
-            @Schema(description = "each in the place of what the policy says of that pool") @Nullable
+            @Schema(description = "Quotas; each replaces the policy's quota for its pool.") @Nullable
             List<@Nullable QuotaChange> quotas,
 
             @Nullable Boolean overQuota,
 
-            @Schema(description = "the most that one user may hold at once") @Nullable
+            @Schema(description = "The most GPUs that one user may hold at a time.") @Nullable
             GpuAmount userLimit,
 
-            @Schema(description = "the most workloads that may run at once") @Nullable
+            @Schema(description = "The most workloads that may run at a time.") @Nullable
             Integer maxRunning) {}
 
     @Schema(
             name = "HypotheticalQuota",
-            description =
-                    "What is absent takes its default: 0 reserved, no limit, all lendable, rank 0. An override and a date to drain by stay as they are.")
+            description = "A quota. Absent fields have their defaults: 0 reserved, no limit, all lendable, rank 0. An "
+                    + "absent override or drain date keeps its present value.")
     record QuotaChange(
-            @Schema(required = true, description = "name of a pool; in a policy also * for all pools together")
+            @Schema(required = true, description = "The name of a pool; in a policy also * for all pools together.")
             @Nullable
             String pool,
 
@@ -118,11 +121,11 @@ final class SimulationApi {
             @Nullable GpuAmount lendable,
             @Nullable Integer rank,
 
-            @Schema(description = "what stands for a time instead; absent: that which is stated already")
+            @Schema(description = "Values that apply for a limited time instead. Absent: the present override.")
             QuotaOverrideApi.@Nullable Request override,
 
             @Schema(
-                    description = "by then what is held above the limit is to be gone; absent: as it is stated already",
+                    description = "The time by which usage above the limit must end. Absent: the present date.",
                     examples = "2026-12-01T18:00:00Z")
             @Nullable
             String drainBy,
@@ -138,85 +141,87 @@ final class SimulationApi {
     record NodesChange(
             @Nullable List<@Nullable NewNodes> added,
 
-            @Schema(description = "names of nodes; what runs there waits again") @Nullable
+            @Schema(description = "The names of nodes to remove; their workloads wait again.") @Nullable
             List<String> removed,
 
-            @Schema(description = "names of nodes that are lost; what runs there waits again") @Nullable
+            @Schema(description = "The names of nodes that are lost; their workloads wait again.") @Nullable
             List<String> down) {}
 
     @Schema(name = "HypotheticalNodes")
     record NewNodes(
-            @Schema(required = true, description = "name of a pool") @Nullable
+            @Schema(required = true, description = "The name of a pool.") @Nullable
             String pool,
 
-            @Schema(required = true, description = "GPUs of each") @Nullable
+            @Schema(required = true, description = "The number of GPUs per node.") @Nullable
             Integer gpus,
 
-            @Schema(description = "how many like it; absent: 1") @Nullable
+            @Schema(description = "How many such nodes to add. Absent: 1.") @Nullable
             Integer count,
 
-            @Schema(description = "model of its GPUs", examples = "H100") @Nullable
+            @Schema(description = "The model of the GPUs.", examples = "H100") @Nullable
             String model,
 
-            @Schema(description = "memory of each GPU; absent: 0, unknown") @Nullable
+            @Schema(description = "The memory of each GPU. Absent: 0, unknown.") @Nullable
             Long gpuMemoryMiB,
 
-            @Schema(description = "whether its GPUs can be cut into MIG instances; absent: no") @Nullable
+            @Schema(description = "Whether the GPUs can be divided into MIG instances. Absent: no.") @Nullable
             Boolean mig,
 
-            @Schema(description = "thousandths of a core; absent: not limiting") @Nullable
+            @Schema(description = "CPU in thousandths of a core. Absent: no limit.") @Nullable
             Long cpuMilli,
 
-            @Schema(description = "main memory; absent: not limiting") @Nullable
+            @Schema(description = "Main memory. Absent: no limit.") @Nullable
             Long memoryMiB,
 
             @Nullable Map<String, String> labels,
             @Nullable List<String> topology) {}
 
-    @Schema(name = "Simulation", description = "What would be otherwise; nothing was changed.")
+    @Schema(name = "Simulation", description = "The result of a simulation. A simulation changes nothing.")
     record View(
-            @Schema(description = "the moment that it begins with")
+            @Schema(description = "The moment at which the simulation begins.")
             Instant asOf,
 
-            @Schema(description = "up to when it reaches") Instant until,
+            @Schema(description = "The moment that the simulation reaches.")
+            Instant until,
 
-            @Schema(description = "false: it took too long, and reaches less far than was asked")
+            @Schema(description = "False if it reached its time limit before the requested horizon.")
             boolean complete,
 
-            @Schema(description = "what was asked for, in its order")
+            @Schema(description = "The simulated workloads, in the order of the request.")
             List<Predicted> workloads,
 
-            @Schema(description = "those who fare otherwise than without the change, by id; at most 1000")
+            @Schema(description = "Existing workloads with another fate than without the changes, by id; at most 1000.")
             List<Difference> differences,
 
-            @Schema(description = "how many more there are") int differencesLeftOut,
+            @Schema(description = "How many further differences there are.")
+            int differencesLeftOut,
 
             List<PoolUse> pools,
 
-            @Schema(description = "what the grants that were asked about would be warned of")
+            @Schema(description = "The warnings that the simulated allotments and policies would produce.")
             List<String> warnings) {}
 
     @Schema(name = "PredictedWorkload")
     record Predicted(
-            @Schema(description = "only in answers to operators") @Nullable
+            @Schema(description = "The tenant. Only in responses to operators.") @Nullable
             String tenant,
 
             String name,
 
-            @Schema(description = "absent: not up to then") @Nullable
+            @Schema(description = "When it starts. Absent if it does not start within the simulation.") @Nullable
             Instant startsAt,
 
             @Nullable String pool,
 
-            @Schema(description = "when it is told to give way") @Nullable
+            @Schema(description = "When the scheduler asks it to stop. Absent if it does not.") @Nullable
             Instant stopsAt,
 
             @Nullable StopCause stopCause,
 
-            @Schema(description = "why it does not start at once")
+            @Schema(description = "Why it does not start immediately.")
             List<WorkloadApi.Reason> reasons) {}
 
-    /** Why it would be told to stop. */
+    /** Why the scheduler would ask it to stop. */
     @Schema(name = "SimulatedStopCause")
     enum StopCause {
         RECLAIM,
@@ -231,7 +236,7 @@ final class SimulationApi {
     record Difference(
             UUID id,
 
-            @Schema(description = "only in answers to operators") @Nullable
+            @Schema(description = "The tenant. Only in responses to operators.") @Nullable
             String tenant,
 
             String name,
@@ -239,14 +244,14 @@ final class SimulationApi {
             Fate before,
             Fate after) {}
 
-    @Schema(name = "SimulatedFate", description = "What becomes of it up to then.")
+    @Schema(name = "SimulatedFate", description = "What happens to the workload within the simulation.")
     record Fate(
-            @Schema(description = "absent: it runs already, or does not start") @Nullable
+            @Schema(description = "When it starts. Absent if it runs already or does not start.") @Nullable
             Instant startsAt,
 
             @Nullable String pool,
 
-            @Schema(description = "when it is told to give way") @Nullable
+            @Schema(description = "When the scheduler asks it to stop. Absent if it does not.") @Nullable
             Instant stopsAt,
 
             @Nullable StopCause stopCause,
@@ -259,20 +264,24 @@ final class SimulationApi {
             Use before,
             Use after,
 
-            @Schema(description = "whether others hold some of it after the change; in answers to tenants only")
+            @Schema(
+                    description =
+                            "Whether other tenants hold GPUs of it after the change. Only in responses to tenants.")
             @Nullable
             Boolean heldByOthers) {}
 
-    @Schema(name = "SimulatedUse", description = "Of the tenant alone; in answers to operators of all.")
+    @Schema(
+            name = "SimulatedUse",
+            description = "The use of a pool: in responses to tenants that of the tenant, to operators that of all.")
     record Use(
-            @Schema(description = "what is up; only in answers to operators") @Nullable
+            @Schema(description = "The GPUs that are up. Only in responses to operators.") @Nullable
             GpuAmount capacity,
 
             GpuAmount reserved,
 
-            @Schema(description = "what is held after the plans of the first moment")
+            @Schema(description = "The GPUs held after the plans of the first moment.")
             GpuAmount usedAtFirst,
 
-            @Schema(description = "what is held at the last")
+            @Schema(description = "The GPUs held at the end of the simulation.")
             GpuAmount usedAtLast) {}
 }

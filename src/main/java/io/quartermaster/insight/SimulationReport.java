@@ -28,9 +28,9 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What was found, in the words of the API.
+ * The result of a simulation in the form of the API.
  *
- * @param only whose work is shown; empty: everybody's, to an operator
+ * @param only the tenant whose workloads are shown; empty: all tenants, for an operator
  */
 record SimulationReport(
         CellSnapshot snapshot,
@@ -45,7 +45,7 @@ record SimulationReport(
         return result.differences().stream().limit(MOST_DIFFERENCES).toList();
     }
 
-    /** Of those who fare otherwise, by tenant. */
+    /** The workloads with another fate, by tenant. */
     Map<TenantId, List<UUID>> ids() {
         Map<TenantId, List<UUID>> ids = new TreeMap<>();
         for (WhatIf.Difference difference : shown()) {
@@ -59,7 +59,11 @@ record SimulationReport(
         return UUID.fromString(workload.id().value());
     }
 
-    /** @param names as the tenants' own transactions say; what they do not know is left out */
+    /**
+     * Adds names to the report.
+     *
+     * @param names read in the tenants' own transactions; workloads without a name there are left out
+     */
     SimulationApi.View named(Map<UUID, TenantReads.Named> names) {
         List<SimulationApi.Difference> differences = new ArrayList<>();
         for (WhatIf.Difference difference : shown()) {
@@ -85,7 +89,7 @@ record SimulationReport(
                 warnings());
     }
 
-    /** As the grants themselves would be warned of. */
+    /** The warnings that the changed allotments and policies would produce. */
     private List<String> warnings() {
         Map<PoolId, Long> capacity = PoolAmounts.of(snapshot, otherwise.changes());
         return hypothesis.regranted().stream()
@@ -155,12 +159,15 @@ record SimulationReport(
             case DRAIN -> StopCause.DRAIN;
             case CLOSE -> StopCause.CLOSE;
             case BUDGET -> StopCause.BUDGET;
-            case INCOMPLETE -> throw new IllegalStateException("here nothing goes on below its minimum");
-            case ASKED -> throw new IllegalStateException("a plan asks nobody to stop for another's sake");
+            case INCOMPLETE -> throw new IllegalStateException("a simulation runs no workload below its minimum");
+            case ASKED -> throw new IllegalStateException("no plan stops a workload with the cause ASKED");
         };
     }
 
-    /** What is used in a pool is for a tenant to know only where it is its own: where a bound of its own is named. */
+    /**
+     * The reason as the tenant may see it. The used amount of a pool includes other tenants, so it is shown only with a
+     * bound of the tenant's own.
+     */
     private WorkloadApi.Reason reason(Reason reason) {
         Reason.Numbers numbers = reason.numbers();
         return new WorkloadApi.Reason(

@@ -17,16 +17,18 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What would become of a tenant's work if something were otherwise. */
+/** Simulations of a tenant. */
 @Path("/v1/tenants/{tenant}/simulations")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Simulations")
 public class SimulationResource {
 
     static final String ABOUT =
-            "Begins with the cell as it is: what runs ends when its maximum run time is over, and nothing comes beside what is asked about. "
-                    + "Nothing is written. A replica takes on a few simulations at a time, and fewer of one tenant: beyond its own a tenant is answered 429, "
-                    + "beyond all 503, both with Retry-After.";
+            "Begins with the present state of the cell. Running workloads end at their maximum run time, and no "
+                    + "workloads arrive except the simulated ones. "
+                    + "A simulation writes nothing. Each replica accepts a few simulations at a time, and fewer per "
+                    + "tenant. Above the tenant's limit the service answers 429, "
+                    + "above the limit for all 503, both with Retry-After.";
 
     private final SimulationService simulations;
     private final CurrentCaller currentCaller;
@@ -40,8 +42,7 @@ public class SimulationResource {
     @RequiresPermission(Permission.SIMULATIONS_RUN)
     @Operation(
             operationId = "simulate",
-            summary =
-                    "Says what would become of work that might be submitted, and of all work if policies were otherwise",
+            summary = "Simulates new workloads and changed policies, and lists the effects on the tenant's workloads",
             description = ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
     public Uni<SimulationApi.View> simulate(@PathParam("tenant") String tenant, SimulationApi.@Nullable Request body) {

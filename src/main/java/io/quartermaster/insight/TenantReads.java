@@ -29,16 +29,24 @@ import java.util.OptionalLong;
 import java.util.TreeMap;
 import java.util.UUID;
 
-/** What a tenant's own transaction says of what is asked about, so that row-level security holds for every name in an answer. */
+/**
+ * Reads the names in requests and results in the tenant's own transaction, so that row-level security applies to every
+ * name in a response.
+ */
 @ApplicationScoped
 class TenantReads {
 
     private static final String QUEUES = """
-            select cast(json_build_object('id', q.id, 'name', q.name, 'group', p.group_path, 'state', q.state, 'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
-                       'onPreemption', p.on_preemption, 'maxPriority', p.max_priority, 'nonPreemptible', p.non_preemptible, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
-                       'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'maxGpus', f.max_gpus, 'gpuLimitMilli', f.gpu_limit_milli, 'workers', f.workers,
-                       'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels', f.node_labels,
-                       'required', f.required_level, 'preferred', f.preferred_level, 'sliceWorkers', f.slice_workers, 'sliceLevel', f.slice_level, 'movesBack', f.moves_back, 'maxRuntimeMillis', f.max_runtime_ms,
+            select cast(json_build_object('id', q.id, 'name', q.name, 'group', p.group_path, 'state', q.state,
+                'overQuota', q.over_quota, 'graceMillis', p.grace_ms,
+                       'onPreemption', p.on_preemption, 'maxPriority', p.max_priority, 'nonPreemptible',
+                           p.non_preemptible, 'profile', f.id, 'profileName', f.name, 'gpuMilli', f.gpu_milli,
+                       'gpuDevices', f.gpu_devices, 'gpuMemoryMiB', f.gpu_memory_mib, 'mig', f.mig, 'maxGpus',
+                           f.max_gpus, 'gpuLimitMilli', f.gpu_limit_milli, 'workers', f.workers,
+                       'minWorkers', f.min_workers, 'cpuMilli', f.cpu_milli, 'memoryMiB', f.memory_mib, 'labels',
+                           f.node_labels,
+                       'required', f.required_level, 'preferred', f.preferred_level, 'sliceWorkers', f.slice_workers,
+                           'sliceLevel', f.slice_level, 'movesBack', f.moves_back, 'maxRuntimeMillis', f.max_runtime_ms,
                        'pools', (select coalesce(json_agg(l.name order by x.place), '[]')
                                    from unnest(f.pool_ids) with ordinality as x(id, place) join pool l on l.id = x.id),
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
@@ -57,7 +65,7 @@ class TenantReads {
         this.json = json;
     }
 
-    /** By name; a name that no open queue has is absent. */
+    /** The open queues with these names; a name without an open queue is absent. */
     Uni<Map<String, QueueShape>> queues(TenantId tenant, Collection<String> names) {
         if (names.isEmpty()) {
             return Uni.createFrom().item(Map.of());
@@ -74,7 +82,7 @@ class TenantReads {
                 });
     }
 
-    /** How a tenant calls a workload of its own. */
+    /** The names of a tenant's workload and of its queue. */
     record Named(String name, String queue) {}
 
     Uni<Map<UUID, Named>> workloads(TenantId tenant, Collection<UUID> ids) {
@@ -118,7 +126,7 @@ class TenantReads {
                                     : OptionalInt.of(node.get("maxPriority").asInt()),
                             node.get("nonPreemptible").asBoolean()));
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a queue cannot be read", e);
+            throw new IllegalStateException("could not read a queue", e);
         }
     }
 
@@ -174,7 +182,7 @@ class TenantReads {
             String kind = rule.get(0).asText();
             rules.add(AccessRule.of(
                     AccessRule.Kind.of(kind)
-                            .orElseThrow(() -> new IllegalStateException("no kind of access rule: " + kind)),
+                            .orElseThrow(() -> new IllegalStateException("unknown kind of access rule: " + kind)),
                     rule.get(1).asText()));
         }
         return new QueueAccessRules(rules);

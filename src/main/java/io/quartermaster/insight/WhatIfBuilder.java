@@ -44,8 +44,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A what-if with everything that it names found in the cell, and seen to be the caller's to vary: work in the queues it may submit to, policies
- * it may write. Whatever is wrong ends the request as a problem that names the field.
+ * The builder of a simulation. It looks up all names of a request in the cell, and checks that the caller may vary
+ * them: queues that the caller may submit to, and policies that the caller may write. An error ends the request with a
+ * problem that names the field.
  */
 final class WhatIfBuilder {
 
@@ -57,7 +58,7 @@ final class WhatIfBuilder {
     private final List<Named> names = new ArrayList<>();
     private final Map<WorkloadId, Forecaster.Yielding> yielding = new HashMap<>();
 
-    /** How a new workload is called in the answer. */
+    /** The name of a new workload in the result. */
     record Named(TenantId tenant, String name) {}
 
     private WhatIfBuilder(CellSnapshot snapshot, Caller caller) {
@@ -65,7 +66,7 @@ final class WhatIfBuilder {
         this.caller = caller;
     }
 
-    /** @param queues those that the question names, by tenant and name */
+    /** @param queues the queues in the request, by tenant and name */
     static WhatIfBuilder of(
             CellSnapshot snapshot,
             Caller caller,
@@ -83,12 +84,12 @@ final class WhatIfBuilder {
         return names;
     }
 
-    /** Pools of which somebody would be granted another part. */
+    /** The pools in which an allotment changes. */
     SortedSet<PoolId> regranted() {
         return regranted;
     }
 
-    /** The terms of a tenant as they would be; empty where there is none. */
+    /** The changed terms of a tenant; empty if the tenant does not exist. */
     CellSnapshot.Terms terms(TenantId tenant) {
         CellSnapshot.Terms terms = changed.get(tenant);
         return terms != null ? terms : snapshot.terms(tenant).orElse(new CellSnapshot.Terms(List.of(), List.of()));
@@ -148,14 +149,14 @@ final class WhatIfBuilder {
         return allotments;
     }
 
-    /** With the override and the date that stand, where it names no others. */
+    /** The changed quota. If it states no override or drain date, the present one stays. */
     private static QuotaTerms terms(String at, QuotaChange change, Optional<QuotaTerms> standing) {
         QuotaTerms terms = change.fields().check(new ProblemException.Invalid(), "");
         try {
             return standing.map(before -> terms.turningAs(before)).orElse(terms);
         } catch (IllegalArgumentException e) {
             throw ProblemException.invalid(
-                    at + "override", "the one that stands does not fit what is asked", "an override that fits");
+                    at + "override", "the present override does not fit the simulated quota", "an override that fits");
         }
     }
 
@@ -204,9 +205,9 @@ final class WhatIfBuilder {
         if (allotments.stream().noneMatch(one -> one.pool().equals(pool))) {
             throw ProblemException.invalid(
                     field,
-                    "no pool of this tenant",
+                    "is not a pool of this tenant",
                     allotments.isEmpty()
-                            ? "none: no pool is allotted"
+                            ? "none, because no pool is allotted to the tenant"
                             : allotments.stream()
                                     .map(one -> one.pool().value())
                                     .sorted()
@@ -215,7 +216,7 @@ final class WhatIfBuilder {
         return pool;
     }
 
-    /** Reservations must fit into those above them, as they must when they are stated. */
+    /** Checks that reservations fit into those above them, as for a stored policy. */
     private static void requireRoom(
             WhatIfQuestion.OfTenant asked,
             CellSnapshot.Terms before,
@@ -230,8 +231,8 @@ final class WhatIfBuilder {
                 throw ProblemException.refused(
                         "reservations-do-not-fit",
                         asked.at() + (asked.policies().isEmpty() ? "allotments" : "policies"),
-                        "more would be reserved below "
-                                + overdrawn.parent().path().group() + " in "
+                        "the policies below "
+                                + overdrawn.parent().path().group() + " would reserve more in "
                                 + overdrawn.parent().scope() + " than is reserved for it",
                         "reservations that fit into those above them");
             }
@@ -249,8 +250,8 @@ final class WhatIfBuilder {
                 throw ProblemException.refused(
                         "type-does-not-fit",
                         asked.workload(i) + "type",
-                        "a service uses no GPU, and this would have some",
-                        "another type, or a shape without GPUs");
+                        "a service uses no GPU, but this profile or shape has some",
+                        "another type, or a profile or shape without GPUs");
             }
             GpuRange gpus = shape.profile().range();
             if (!gpus.allows(WhatIfWorkloads.named(workload))) {
@@ -264,8 +265,8 @@ final class WhatIfBuilder {
                 throw ProblemException.refused(
                         "gpus-out-of-range",
                         asked.workload(i) + "minGpus",
-                        "is not within the range of its profile, or more than gpus",
-                        gpus.accepted() + "; gpus at the most");
+                        "is outside the range of the profile, or above gpus",
+                        gpus.accepted() + "; at most gpus");
             }
             int count = workload.count() == null ? 1 : workload.count();
             for (int n = 1; n <= count; n++) {
@@ -289,8 +290,9 @@ final class WhatIfBuilder {
             throw new ProblemException(Problem.of(
                     409,
                     "queue-draining",
-                    "queue " + queue.name() + " is draining: it takes no more work",
-                    List.of(new Problem.Field(at + "queue", "is draining", "the name of a queue that takes work"))));
+                    "queue " + queue.name() + " is draining and takes no new workloads",
+                    List.of(new Problem.Field(
+                            at + "queue", "is draining", "the name of a queue that takes new workloads"))));
         }
         return queue;
     }
@@ -299,17 +301,17 @@ final class WhatIfBuilder {
         CellSnapshot.Terms terms = terms(asked.tenant());
         Policy policy = policy(terms, at + "policy", workload.policy());
         if (!caller.may(Permission.POLICIES_WRITE, policy.group())) {
-            throw ProblemException.forbidden("work with a shape of its own needs the permission "
+            throw ProblemException.forbidden("a workload with a shape of its own needs the permission "
                     + Permission.POLICIES_WRITE + " for group " + policy.group());
         }
         ProfileApi.Request shape = workload.shape();
         if (shape == null) {
-            throw new IllegalStateException("a workload without queue and shape passed its check");
+            throw new IllegalStateException("a workload without a queue and a shape has passed its check");
         }
         return WhatIfWorkloads.underPolicy(policy, profile(at + "shape.", shape, terms.allotments()));
     }
 
-    /** Refused for what a profile is refused for. */
+    /** Checks the shape as a profile is checked. */
     private Profile profile(String at, ProfileApi.Request shape, List<Allotment> allotments) {
         SortedMap<String, ProfileReader.Granted> granted = new TreeMap<>();
         for (Allotment one : allotments) {

@@ -19,7 +19,7 @@ import java.util.Objects;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the form of a what-if, and notes all that is wrong with it at once. */
+/** Checks the form of a simulation request, and collects all its errors. */
 final class WhatIfReader {
 
     static final int MOST_WORKLOADS = 1_000;
@@ -65,7 +65,7 @@ final class WhatIfReader {
             String at = "tenants[" + i + "].";
             String id = part.tenant();
             if (id == null || !TenantId.isValid(id)) {
-                reader.problems.add(at + "tenant", "not the id of a tenant", "the id of a tenant");
+                reader.problems.add(at + "tenant", "is not the id of a tenant", "the id of a tenant");
             } else if (tenants.stream().anyMatch(known -> known.tenant().value().equals(id))) {
                 reader.problems.add(at + "tenant", "is named twice", "each tenant once");
             } else {
@@ -83,14 +83,14 @@ final class WhatIfReader {
                 "at least one change, in tenants or nodes");
     }
 
-    /** @param accepted what a question that names no change could name */
+    /** @param accepted the fields in which a request without any change could name one */
     private WhatIfQuestion done(WhatIfQuestion whatIfQuestion, String accepted) {
         problems.check(
                 workloads <= MOST_WORKLOADS,
                 "workloads",
-                "there are " + workloads + ", each counted as often as it says",
+                "there are " + workloads + " workloads, if each counts as often as its count states",
                 "up to " + MOST_WORKLOADS);
-        problems.check(!problems.isEmpty() || !whatIfQuestion.isEmpty(), "body", "names no change", accepted);
+        problems.check(!problems.isEmpty() || !whatIfQuestion.isEmpty(), "body", "contains no change", accepted);
         problems.throwIfAny();
         return whatIfQuestion;
     }
@@ -167,12 +167,22 @@ final class WhatIfReader {
         String queue = workload.queue();
         if (queue != null) {
             problems.check(
-                    QUEUE.matcher(queue).matches(), at + "queue", "not a name of a queue", "the name of an open queue");
-            problems.check(workload.policy() == null, at + "policy", "a queue is named already", "one of the two");
+                    QUEUE.matcher(queue).matches(),
+                    at + "queue",
+                    "is not a name of a queue",
+                    "the name of an open queue");
             problems.check(
-                    workload.shape() == null, at + "shape", "the queue's profile says it", "a queue, or a shape");
+                    workload.policy() == null,
+                    at + "policy",
+                    "cannot be combined with a queue",
+                    "a queue, or a policy");
+            problems.check(
+                    workload.shape() == null,
+                    at + "shape",
+                    "cannot be combined with a queue, whose profile gives the shape",
+                    "a queue, or a shape");
         } else if (workload.policy() == null && workload.shape() == null) {
-            problems.add(at + "queue", "neither a queue nor a policy is named", "a queue, or a policy and a shape");
+            problems.add(at + "queue", "is missing, and so is a policy", "a queue, or a policy and a shape");
         } else {
             ResourceNames.check(problems, at + "policy", workload.policy());
             shape(at, workload.shape());
@@ -195,16 +205,16 @@ final class WhatIfReader {
                 "an ISO-8601 duration from PT1S to " + Submission.MAX_RUNTIME);
     }
 
-    /** Whether its pools are the tenant's is still to be seen. */
+    /** The builder checks later whether its pools belong to the tenant. */
     private void shape(String at, ProfileApi.@Nullable Request shape) {
         if (shape == null) {
-            problems.add(at + "shape", "a policy alone does not say what the work needs", "gpus and pools");
+            problems.add(at + "shape", "is missing, and a policy has no shape of its own", "gpus and pools");
             return;
         }
         problems.check(
                 shape.name() == null,
                 at + "shape.name",
-                "nobody would know it by that name",
+                "is not allowed for a shape",
                 "no name; the workload may have one");
         new ProfileReader(problems, at + "shape.").check(shape);
         pools(at + "shape.pools", shape.pools());
@@ -212,7 +222,7 @@ final class WhatIfReader {
 
     private void pools(String field, @Nullable List<@Nullable String> pools) {
         if (pools == null || pools.isEmpty() || pools.size() > MOST_QUOTAS) {
-            problems.add(field, "it would run in at least one pool", "1 to " + MOST_QUOTAS + " names of pools");
+            problems.add(field, "has no pools, or too many", "1 to " + MOST_QUOTAS + " names of pools");
             return;
         }
         for (int i = 0; i < pools.size(); i++) {
@@ -257,7 +267,7 @@ final class WhatIfReader {
             for (int i = 0; i < names.size(); i++) {
                 String name = names.get(i);
                 if (name == null || !NODE.matcher(name).matches()) {
-                    problems.add(field + "[" + i + "]", "not a name of a node", "the name of a node");
+                    problems.add(field + "[" + i + "]", "is not a name of a node", "the name of a node");
                 } else {
                     known.add(name);
                 }

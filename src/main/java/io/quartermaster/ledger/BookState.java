@@ -4,15 +4,16 @@ import java.util.List;
 import java.util.OptionalLong;
 
 /**
- * All a book knows, as plain values that can be written down and read back. With it, what is closed is never computed
- * again: {@link Book#resume} and the events after {@code (atMillis, seq)} give the same book as the whole stream.
+ * The complete state of a book, as plain values that can be stored and read back. With it, closed hours are never
+ * computed again: {@link Book#resume} and the events after {@code (atMillis, seq)} give the same book as the whole
+ * stream.
  *
  * <p>Lists are sorted by id, levels by time; the same book always gives an equal state.
  *
  * @param format the version of this shape, {@link #FORMAT}
- * @param hourMillis where segments are cut: at every multiple of it
- * @param closedUntilMillis segments before it were given out by {@link Book#close} and are final
- * @param atMillis the last event taken, with {@code seq}; (0, -1) before the first
+ * @param hourMillis the length of an hour; segments are cut at every multiple of it
+ * @param closedUntilMillis {@link Book#close} has returned all segments before this instant; they are final
+ * @param atMillis the time of the last event applied, with {@code seq}; (0, -1) before the first
  */
 public record BookState(
         int format,
@@ -30,7 +31,8 @@ public record BookState(
 
     public BookState {
         if (format != FORMAT) {
-            throw new IllegalArgumentException("book state of format " + format + ", this program reads " + FORMAT);
+            throw new IllegalArgumentException(
+                    "the book state has format " + format + ", but this program reads format " + FORMAT);
         }
         if (hourMillis <= 0 || closedUntilMillis < 0 || closedUntilMillis % hourMillis != 0) {
             throw new IllegalArgumentException(
@@ -39,12 +41,14 @@ public record BookState(
         pools = List.copyOf(pools);
     }
 
-    /** The state of a tenant of whom nothing is known. */
+    /** The state of a tenant without any events. */
     public static BookState empty(TenantKey tenant, long hourMillis) {
         return new BookState(FORMAT, tenant, hourMillis, 0, 0, -1, List.of());
     }
 
-    /** One pool: levels from the last closed hour on, and the allocations that are live or ended since. */
+    /**
+     * The state of one pool: levels since the last closed hour, and the allocations that are live or were freed since.
+     */
     public record PoolState(
             PoolKey pool,
             List<Level> reserved,
@@ -61,17 +65,17 @@ public record BookState(
         }
     }
 
-    /** A level that holds from an instant to the next level's. */
+    /** A level that holds from an instant until the next level begins. */
     public record Level(long fromMillis, long gpuMilli) {}
 
-    /** What a policy has reserved in the pool. */
+    /** The reserved amounts of a policy in the pool. */
     public record PolicyState(PolicyId policy, List<Level> reserved) {
         public PolicyState {
             reserved = List.copyOf(reserved);
         }
     }
 
-    /** An allocation, with its fill and its phase since the last closed hour. */
+    /** An allocation, with its fills and phases since the last closed hour. */
     public record AllocationState(
             AllocationId allocation,
             long gpuMilli,
@@ -86,7 +90,7 @@ public record BookState(
         }
     }
 
-    /** The first thousandths of an allocation that are reserved, and within, from an instant on. */
+    /** How many thousandths of an allocation, counted from its first, are reserved and within from an instant on. */
     public record FillState(long fromMillis, long reservedGpuMilli, long withinGpuMilli) {}
 
     /** The phase from an instant on. */

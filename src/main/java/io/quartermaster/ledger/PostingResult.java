@@ -1,59 +1,60 @@
 package io.quartermaster.ledger;
 
 /**
- * What a book says to an event. A refused event changed nothing: the stream or the one who reads it is wrong, and going
- * on without it would make the books wrong too, so the caller must stop and say so.
+ * A book's answer to an event. A refused event changes nothing: either the stream or its reader is wrong. To continue
+ * without the event would make the ledger wrong too, so the caller must stop and report the refusal.
  */
 public sealed interface PostingResult {
-    /** The event is in the book. */
+    /** The event is applied. */
     record Taken() implements PostingResult {}
 
-    /** The event cannot be true after what the book knows. */
+    /** The event contradicts the current state of the book. */
     sealed interface Refused extends PostingResult {
         UsageEvent event();
 
-        /** One sentence for people. */
+        /** The reason, as one sentence for operators. */
         String reason();
     }
 
-    /** The event is not later in (atMillis, seq) than the last one taken: out of order, or delivered again. */
+    /** The event is not later in (atMillis, seq) than the last one applied: it is out of order, or a duplicate. */
     record NotLater(UsageEvent event, long lastAtMillis, long lastSeq) implements Refused {
         @Override
         public String reason() {
-            return "event (" + event.atMillis() + ", " + event.seq() + ") is not later than the last one taken, ("
+            return "event (" + event.atMillis() + ", " + event.seq() + ") is not later than the last applied event, ("
                     + lastAtMillis + ", " + lastSeq + ")";
         }
     }
 
-    /** The event, or the instant to which it is back-dated, lies in an hour that is closed. */
+    /** The event, or the instant to which it is back-dated, lies in a closed hour. */
     record HourClosed(UsageEvent event, long effectiveMillis, long closedUntilMillis) implements Refused {
         @Override
         public String reason() {
-            return "it would change " + effectiveMillis + ", and everything before " + closedUntilMillis + " is closed";
+            return "the event would change usage at " + effectiveMillis + ", but everything before " + closedUntilMillis
+                    + " is closed";
         }
     }
 
-    /** The event is another tenant's. */
+    /** The event belongs to another tenant. */
     record OtherTenant(UsageEvent event, TenantKey tenant) implements Refused {
         @Override
         public String reason() {
-            return "an event of tenant " + event.tenant() + " in the book of tenant " + tenant;
+            return "an event of tenant " + event.tenant() + " was sent to the book of tenant " + tenant;
         }
     }
 
-    /** The allocation is in the book already. */
+    /** The book already has the allocation. */
     record DuplicateAllocation(UsageEvent event, AllocationId allocation) implements Refused {
         @Override
         public String reason() {
-            return "allocation " + allocation + " was allocated before";
+            return "allocation " + allocation + " already exists";
         }
     }
 
-    /** The allocation was never allocated, or is freed. */
+    /** The book does not have the allocation, or it is freed. */
     record UnknownAllocation(UsageEvent event, AllocationId allocation) implements Refused {
         @Override
         public String reason() {
-            return "allocation " + allocation + " is not held";
+            return "allocation " + allocation + " is not live";
         }
     }
 }

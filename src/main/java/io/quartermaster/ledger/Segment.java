@@ -8,10 +8,10 @@ import java.util.UUID;
 
 /**
  * A stretch of time, {@code [fromMillis, toMillis)}, in which an amount of one class was held or reserved and none of
- * its marks changed. Cut at every full hour (UTC). As long as it can be, otherwise: two segments of the same allocation,
- * class and standing that touch inside an hour differ in amount or phase.
+ * its marks changed. Segments are cut at every full hour (UTC) and are otherwise as long as possible: two adjacent
+ * segments of one allocation, class and standing within an hour differ in amount or phase.
  *
- * @param held what held it; absent exactly where no allocation does (reserved-idle, reserved-unmet)
+ * @param held the allocation that held it; absent for the classes without one (reserved-idle, reserved-unmet)
  * @param gpuMilli thousandths of a GPU, never 0
  */
 public record Segment(
@@ -23,10 +23,10 @@ public record Segment(
         long fromMillis,
         long toMillis) {
 
-    /** The version of {@link #canonicalText}; a change of its lines takes a new one. */
+    /** The version of {@link #canonicalText}. A change of the text's lines needs a new version. */
     public static final int FORMAT = 1;
 
-    /** By time, then by what the id is made of; no two segments of a ledger compare equal. */
+    /** By time, then by the fields that make up the id; no two segments of a ledger compare equal. */
     public static final Comparator<Segment> ORDER = Comparator.comparingLong(Segment::fromMillis)
             .thenComparing(Segment::tenant)
             .thenComparing(Segment::pool)
@@ -40,7 +40,7 @@ public record Segment(
                 : Boolean.compare(left.isPresent(), right.isPresent());
     }
 
-    /** The allocation that held a segment, and what is known of it during the segment. */
+    /** The allocation that held a segment, with its state during the segment. */
     public record Held(AllocationId allocation, Standing standing, Phase phase, AllocationMarks marks) {}
 
     public Segment {
@@ -48,8 +48,8 @@ public record Segment(
             throw new IllegalArgumentException(usageClass + (held.isPresent() ? " is not held" : " must be held"));
         }
         if (gpuMilli <= 0 || fromMillis < 0 || fromMillis >= toMillis) {
-            throw new IllegalArgumentException(
-                    "not a segment: gpuMilli " + gpuMilli + " in [" + fromMillis + ", " + toMillis + ")");
+            throw new IllegalArgumentException("a segment needs an amount and a length, but has gpuMilli " + gpuMilli
+                    + " in [" + fromMillis + ", " + toMillis + ")");
         }
     }
 
@@ -63,21 +63,21 @@ public record Segment(
         return new Segment(tenant, pool, usageClass, Optional.empty(), gpuMilli, from, to);
     }
 
-    /** The same stretch between other instants. */
+    /** The same segment, cut to other instants. */
     public Segment between(long from, long to) {
         return new Segment(tenant, pool, usageClass, held, gpuMilli, from, to);
     }
 
-    /** Amount times length, in thousandths of a GPU times milliseconds. */
+    /** The amount times the length, in thousandths of a GPU times milliseconds. */
     public long gpuMilliMillis() {
         return Math.multiplyExact(gpuMilli, toMillis - fromMillis);
     }
 
     /**
-     * A name-based id: the same usage has the same id however often it is computed or sent. The end and the amount are
-     * not part of the name, so that a segment still growing keeps its id; an allocation has at most one segment of a
-     * class and standing at an instant, so the rest names it fully. It is the SHA-256 of the name cut to a UUID of
-     * version 8 (RFC 9562, section 5.8).
+     * A name-based id: the same usage always has the same id, however often it is computed or sent. The end and the
+     * amount are not part of the name, so a segment that still grows keeps its id. An allocation has at most one
+     * segment of a class and standing at an instant, so the other fields identify it. The id is the SHA-256 of the
+     * name, cut to a UUID of version 8 (RFC 9562, section 5.8).
      */
     public UUID id() {
         StringBuilder name = new StringBuilder("segment");
@@ -96,8 +96,8 @@ public record Segment(
     }
 
     /**
-     * The text that is hashed: one {@code key=value} line per field, always in this order, with backslash and line ends
-     * escaped, so that two different segments never have the same text.
+     * The text that is hashed: one {@code key=value} line per field, always in this order. Backslashes and line ends
+     * are escaped, so two different segments never have the same text.
      */
     public String canonicalText() {
         StringBuilder text = new StringBuilder("segment");

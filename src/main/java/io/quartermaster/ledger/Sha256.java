@@ -11,7 +11,7 @@ public final class Sha256 {
         try {
             return MessageDigest.getInstance("SHA-256").digest(bytes);
         } catch (NoSuchAlgorithmException e) {
-            throw new IllegalStateException("a Java platform without SHA-256", e);
+            throw new IllegalStateException("this Java platform has no SHA-256", e);
         }
     }
 }

@@ -1,17 +1,17 @@
 package io.quartermaster.ledger;
 
 /**
- * Something that changes what a tenant holds or has reserved: the ledger's only input.
+ * A change of a tenant's held or reserved amounts: the ledger's only input.
  *
- * <p>{@link #atMillis} is the stamp of the plan that decided it, in epoch milliseconds. The events of one tenant are one
- * stream, ordered by ({@code atMillis}, {@code seq}), and no two share that pair. Events of the same stamp happen
- * together: between them no time passes, so they leave no segment.
+ * <p>{@link #atMillis} is the stamp of the plan that decided it, in epoch milliseconds. The events of one tenant form
+ * one stream, ordered by ({@code atMillis}, {@code seq}); that pair is unique. Events with the same stamp happen at the
+ * same time: no time passes between them, so they leave no segment.
  *
- * <p>Amounts are levels that hold from the event on, not differences. A record checks what it can see alone; whether it
- * fits the stream is the answer of {@link Book#apply}.
+ * <p>Amounts are levels that hold from the event on, not differences. A record checks only its own values;
+ * {@link Book#apply} checks whether the event fits the stream.
  */
 public sealed interface UsageEvent {
-    /** A billion GPUs: more than anybody has, and little enough that an hour of it fits a {@code long}. */
+    /** A billion GPUs: more than any deployment has, and few enough that an hour of them fits a {@code long}. */
     long MAX_GPU_MILLI = 1_000_000_000_000L;
 
     long atMillis();
@@ -34,15 +34,15 @@ public sealed interface UsageEvent {
             requireStamp(atMillis, seq);
             requireLevel(gpuMilli);
             if (gpuMilli == 0) {
-                throw new IllegalArgumentException("an allocation holds something, not gpuMilli 0");
+                throw new IllegalArgumentException("gpuMilli of an allocation must be above 0");
             }
         }
     }
 
     /**
      * The allocation is in {@code phase} from {@code sinceMillis} on. {@link Phase#ENDED} and
-     * {@link Phase#OUT_OF_CONTACT} may have begun before they are stated: what was known of the allocation since then is
-     * replaced. They reach back to the allocation's start at most, and never into a closed hour.
+     * {@link Phase#OUT_OF_CONTACT} may be back-dated; they replace all phases since then. They reach back to the
+     * allocation's start at most, and never into a closed hour.
      */
     record PhaseChanged(
             long atMillis, long seq, TenantKey tenant, AllocationId allocation, Phase phase, long sinceMillis)
@@ -57,7 +57,7 @@ public sealed interface UsageEvent {
             }
         }
 
-        /** A change at its stamp, not before. */
+        /** A change that takes effect at its stamp. */
         public PhaseChanged(long atMillis, long seq, TenantKey tenant, AllocationId allocation, Phase phase) {
             this(atMillis, seq, tenant, allocation, phase, atMillis);
         }
@@ -79,7 +79,7 @@ public sealed interface UsageEvent {
         }
     }
 
-    /** The policy's reserved amount in the pool is {@code gpuMilli} from now on; 0 when it is retired. */
+    /** The policy's reserved amount in the pool is {@code gpuMilli} from now on; 0 once the policy is retired. */
     record PolicyReserved(long atMillis, long seq, TenantKey tenant, PolicyId policy, PoolKey pool, long gpuMilli)
             implements UsageEvent {
         public PolicyReserved {
@@ -88,7 +88,7 @@ public sealed interface UsageEvent {
         }
     }
 
-    /** Of what the tenant asked to have reserved in the pool, {@code gpuMilli} is not honoured from now on. */
+    /** From now on {@code gpuMilli} of the tenant's requested reservation in the pool is not honoured. */
     record Unmet(long atMillis, long seq, TenantKey tenant, PoolKey pool, long gpuMilli) implements UsageEvent {
         public Unmet {
             requireStamp(atMillis, seq);

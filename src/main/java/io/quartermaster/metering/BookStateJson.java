@@ -16,12 +16,12 @@ import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.platform.http.JsonSettings;
 
 /**
- * How the states of books are written as JSON and read back: the fields are the components of {@link BookState} and its parts, ids are
- * plain text, and the version is {@link BookState#FORMAT}. Every field must be there, and no other.
+ * Writes the states of books as JSON and reads them back. The fields are the components of {@link BookState} and its
+ * parts, ids are plain text, and the version is {@link BookState#FORMAT}. Every field must be present, and no other.
  */
 final class BookStateJson {
 
-    /** A record of one text is that text. */
+    /** A record with one text is written as that text. */
     private abstract static class PlainText {
         @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
         PlainText(String value) {}
@@ -46,7 +46,7 @@ final class BookStateJson {
         return mapper;
     }
 
-    /** A reader to which a missing field is as wrong as an unknown one. */
+    /** A reader that refuses missing and unknown fields. */
     static ObjectReader reader(Class<?> type) {
         return MAPPER.readerFor(type).with(DeserializationFeature.FAIL_ON_MISSING_CREATOR_PROPERTIES);
     }
@@ -55,16 +55,16 @@ final class BookStateJson {
         try {
             return WRITER.writeValueAsString(state);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("the state of a book cannot be written", e);
+            throw new IllegalStateException("cannot write the state of a book", e);
         }
     }
 
-    /** @throws IllegalStateException if it is not what {@link #write} gave: of another format, or changed */
+    /** @throws IllegalStateException if {@link #write} did not write it: another format, or changed */
     static BookState read(String json) {
         try {
             return STATE.readValue(json);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a stored state of a book cannot be read: " + e.getOriginalMessage(), e);
+            throw new IllegalStateException("cannot read a stored state of a book: " + e.getOriginalMessage(), e);
         }
     }
 }

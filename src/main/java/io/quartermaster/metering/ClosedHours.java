@@ -14,15 +14,15 @@ import java.util.Optional;
 public final class ClosedHours {
 
     /**
-     * The books of a tenant at the end of a closed hour.
+     * The book of a tenant at the end of a closed hour.
      *
      * @param endMillis end of the hour; 0 before the first one
      * @param throughSeq the last usage event in the state; -1 before the first
-     * @param chain where the tenant's chain of segments ends
+     * @param chain the end of the tenant's chain of segments
      */
     public record Closed(long endMillis, long throughSeq, BookState state, HashChain.End chain) {
 
-        /** Before the first hour is closed. */
+        /** The state before the first hour is closed. */
         static Closed none(TenantKey tenant) {
             BookState empty = Book.empty(tenant).state();
             return new Closed(0, empty.seq(), empty, HashChain.beginning(tenant));
@@ -30,7 +30,8 @@ public final class ClosedHours {
     }
 
     private static final String SELECT =
-            "select hour_ms, through_seq, cast(format as bigint), cast(state as text), records, encode(last_hash, 'hex') from closed_hour";
+            "select hour_ms, through_seq, cast(format as bigint), cast(state as text), records, encode(last_hash, "
+                    + "'hex') from closed_hour";
 
     private ClosedHours() {}
 
@@ -39,7 +40,7 @@ public final class ClosedHours {
         return lastBy(usageQuery, tenant, Long.MAX_VALUE);
     }
 
-    /** The last one that ended by an instant. */
+    /** The last closed hour that ended at or before an instant. */
     public static Uni<Closed> lastBy(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
         return usageQuery
                 .rows(
@@ -49,7 +50,7 @@ public final class ClosedHours {
                 .map(rows -> first(rows).orElseGet(() -> Closed.none(tenant)));
     }
 
-    /** The first one that ended after an instant. */
+    /** The first closed hour that ended after an instant. */
     public static Uni<Optional<Closed>> firstAfter(UsageQuery usageQuery, TenantKey tenant, long afterMillis) {
         return usageQuery
                 .rows(
@@ -59,7 +60,7 @@ public final class ClosedHours {
                 .map(ClosedHours::first);
     }
 
-    /** Whether all that happened before an instant is closed; so it is where nothing happened. */
+    /** Whether all events before an instant are in closed hours; true where there are none. */
     static Uni<Boolean> isClosedUntil(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
         return usageQuery.rows("""
                         select coalesce((select max(hour_ms) from closed_hour where tenant_id = $1), 0),
@@ -79,7 +80,7 @@ public final class ClosedHours {
             long format = row.number("format");
             if (format != BookState.FORMAT) {
                 throw new IllegalStateException("the closed hour " + end + " is of format " + format
-                        + ", and this program reads " + BookState.FORMAT);
+                        + ", but this program reads " + BookState.FORMAT);
             }
             BookState state = BookStateJson.read(row.text("state"));
             HashChain.End chain = new HashChain.End(row.number("records"), new ChainHash(row.text("last_hash")));
@@ -87,7 +88,10 @@ public final class ClosedHours {
         });
     }
 
-    /** What was stored must give the same state back, since every later hour begins with it; otherwise nothing is stored. */
+    /**
+     * Stores a closed hour. The stored state must read back as the same state, because every later hour begins with it;
+     * otherwise the transaction fails.
+     */
     static void insert(SystemTransaction transaction, TenantKey tenant, Closed closed) {
         String stored = transaction
                 .run(
@@ -107,7 +111,7 @@ public final class ClosedHours {
                 .next()
                 .getString("state");
         if (!BookStateJson.read(stored).equals(closed.state())) {
-            throw new IllegalStateException("the database does not give the state of the book back as it was written");
+            throw new IllegalStateException("the database does not return the state of the book as it was written");
         }
     }
 }

@@ -21,13 +21,13 @@ import org.yaml.snakeyaml.nodes.NodeTuple;
 import org.yaml.snakeyaml.nodes.ScalarNode;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
-/** The columns of the usage export, as {@code billing/usage-export.yaml} says; that file explains the fields. */
+/** The columns of the usage export, as {@code billing/usage-export.yaml} sets them; that file explains the fields. */
 record ExportMapping(List<Column> columns) {
 
-    /** A column's name and what is in it. */
+    /** The name of a column and its field. */
     record Column(String name, ExportRecord.Field field) {}
 
-    /** The file cannot be accepted; the message names the line. */
+    /** The error for a file that cannot be accepted; the message names the line. */
     static final class Refused extends IllegalArgumentException {
         private static final long serialVersionUID = 1L;
 
@@ -39,14 +39,14 @@ record ExportMapping(List<Column> columns) {
     /** The version of the file that this program reads. */
     private static final String FORMAT = "1";
 
-    /** What every CSV reader and every JSON path takes as it is. */
+    /** The names that every CSV reader and every JSON path accepts without quotes. */
     private static final Pattern NAME = Pattern.compile("[A-Za-z][A-Za-z0-9_]{0,63}");
 
     ExportMapping {
         columns = List.copyOf(columns);
     }
 
-    /** @throws Refused if anything in it is not as it should be */
+    /** @throws Refused if the file has an error */
     static ExportMapping parse(String file, String yaml) {
         return new Parser(file).mapping(new StringReader(yaml));
     }
@@ -66,7 +66,7 @@ record ExportMapping(List<Column> columns) {
             Map<String, Node> top = entries(root, Set.of("format", "columns"));
             Node format = value(top, "format");
             if (!text(format).equals(FORMAT)) {
-                throw refused(format, "this program reads format " + FORMAT);
+                throw refused(format, "is not a known format; this program reads format " + FORMAT);
             }
             if (!(value(top, "columns") instanceof SequenceNode list)
                     || list.getValue().isEmpty()) {
@@ -77,7 +77,7 @@ record ExportMapping(List<Column> columns) {
             for (Node item : list.getValue()) {
                 Column column = column(item);
                 if (!names.add(column.name())) {
-                    throw refused(item, "two columns are called " + column.name());
+                    throw refused(item, "two columns have the name " + column.name());
                 }
                 columns.add(column);
             }
@@ -88,7 +88,10 @@ record ExportMapping(List<Column> columns) {
             Map<String, Node> entries = entries(item, Set.of("name", "field"));
             String name = text(value(entries, "name"));
             if (!NAME.matcher(name).matches()) {
-                throw refused(item, "\"" + name + "\" is no name: letters, digits and _, a letter first, at most 64");
+                throw refused(
+                        item,
+                        "\"" + name
+                                + "\" is not a valid name: a letter, then letters, digits and _, at most 64 in all");
             }
             String field = text(value(entries, "field"));
             return new Column(
@@ -96,7 +99,7 @@ record ExportMapping(List<Column> columns) {
                     EnumNames.parse(ExportRecord.Field.class, field)
                             .orElseThrow(() -> refused(
                                     item,
-                                    "there is no field " + field + ", only "
+                                    "there is no field " + field + "; the fields are "
                                             + EnumNames.accepted(ExportRecord.Field.class))));
         }
 
@@ -104,7 +107,7 @@ record ExportMapping(List<Column> columns) {
             return Objects.requireNonNull(entries.get(key), key);
         }
 
-        /** Exactly these keys, each once. */
+        /** The entries of a mapping, which has exactly these keys, each once. */
         private Map<String, Node> entries(Node node, Set<String> keys) {
             if (!(node instanceof MappingNode mapping)) {
                 throw refused(

@@ -10,14 +10,14 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
-/** Which records are wanted, and how written, as query parameters. */
+/** The query parameters that select the records of an export, and their format. */
 public final class ExportRequest {
 
     private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
 
     @QueryParam("format")
     @Parameter(
-            description = "How the records are written; absent: `csv`.",
+            description = "Format of the records; absent: `csv`.",
             schema = @Schema(implementation = ExportFormat.class))
     @Nullable
     String format;
@@ -31,25 +31,25 @@ public final class ExportRequest {
 
     @QueryParam("to")
     @Parameter(
-            description =
-                    "End of the last hour; absent: the beginning of this hour, or its end with `provisional=true`. Begin and end are full hours: "
-                            + "no record is cut by the window, so its id names the same amount in every export.",
+            description = "End of the last hour; absent: the beginning of this hour, or its end with "
+                    + "`provisional=true`. Begin and end are full hours: "
+                    + "the window cuts no record, so an id refers to the same amount in every export.",
             schema = @Schema(implementation = Instant.class))
     @Nullable
     String to;
 
     @QueryParam("provisional")
     @Parameter(
-            description =
-                    "`true`: hours that are not closed yet are added, marked `final=false`. Otherwise the service refuses a window with such hours.",
+            description = "`true`: adds hours that are not closed yet, marked `final=false`. Otherwise the service "
+                    + "refuses a window with such hours.",
             schema = @Schema(type = SchemaType.BOOLEAN, defaultValue = "false"))
     @Nullable
     String provisional;
 
-    /** What was asked for, checked. */
+    /** The request after the checks. */
     record Asked(ExportFormat format, UsageWindow window, boolean provisional) {}
 
-    /** @throws ProblemException naming everything that cannot be accepted */
+    /** @throws ProblemException with every invalid parameter */
     Asked checked(Instant now) {
         var problems = new ProblemException.Invalid();
         boolean withOpen = provisional(problems);
@@ -82,6 +82,6 @@ public final class ExportRequest {
     }
 
     private static void fullHour(ProblemException.Invalid problems, String field, long millis) {
-        problems.check(millis % HOUR_MILLIS == 0, field, "it is not a full hour", "such as 2026-11-01T13:00:00Z");
+        problems.check(millis % HOUR_MILLIS == 0, field, "is not a full hour", "such as 2026-11-01T13:00:00Z");
     }
 }

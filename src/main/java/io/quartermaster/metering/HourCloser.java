@@ -23,15 +23,17 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes the hours of every tenant, on a thread of its own: events become segments, for good.
+ * Closes the hours of every tenant, on a thread of its own: it turns events into permanent segments.
  *
- * <p>An hour may close when nothing can be said of it any more. New events bear the cell's stamp or a later one, so the stamp must have
- * reached the hour's end. Two things reach back. A lost node's last word does, to when it was last heard, and so does the end of work, but
- * not beyond the node's last contact before it was told; so each node must have been heard since the hour's end, or be given up. And what
- * was told of the tenant's work, by all nodes of an attempt or in the name of a lost one, must be among the events: that attempt must be over.
+ * <p>An hour may close when no further event can affect it. New events carry the cell's stamp or a later one, so the
+ * stamp must have reached the hour's end. Two types of events reach back. The first is the loss of a node, which
+ * reaches back to its last contact; the second is the end of work. Neither reaches back beyond the last contact before
+ * its report. So each node must have been in contact since the hour's end, or be given up. The third condition: all
+ * reports about the tenant's work, by the nodes of an attempt or on behalf of a lost node, must be among the events. An
+ * attempt with such a report must have ended.
  *
- * <p>One transaction closes one hour of one tenant, so a crash anywhere leaves nothing half done. Replicas take turns by an advisory lock
- * for the tenant; should two ever meet, the key of {@code closed_hour} lets one of them through.
+ * <p>One transaction closes one hour of one tenant, so a crash leaves no partial result. Replicas take turns by an
+ * advisory lock for the tenant. If two ever run together, the key of {@code closed_hour} lets only one commit.
  */
 @ApplicationScoped
 public class HourCloser {
@@ -53,9 +55,7 @@ public class HourCloser {
     }
 
     void start(@Observes StartupEvent event) {
-        if (config.closing()) {
-            thread = Thread.ofPlatform().name("closing").start(this::loop);
-        }
+        thread = Thread.ofPlatform().name("closing").start(this::loop);
     }
 
     void stop(@Observes ShutdownEvent event) throws InterruptedException {
@@ -68,10 +68,11 @@ public class HourCloser {
     private void loop() {
         try {
             while (!stop.await(config.closingInterval().toMillis(), TimeUnit.MILLISECONDS)) {
-                try {
-                    closeDue();
-                } catch (RuntimeException e) {
-                    LOG.error("hours could not be closed; it is tried again", e);
+                // A replica that closes nothing measures too, so that an alert fires when no replica closes. Before the
+                // closing, because a long backlog must show while it is being closed.
+                lag.measure();
+                if (config.closing()) {
+                    closeAndLog();
                 }
             }
         } catch (InterruptedException e) {
@@ -79,7 +80,18 @@ public class HourCloser {
         }
     }
 
-    /** Closes every hour of every tenant that can close now; tests call it instead of waiting. Returns how many hours it closed. */
+    private void closeAndLog() {
+        try {
+            closeDue();
+        } catch (RuntimeException | Error e) {
+            LOG.error("closing hours failed; the service tries again", e);
+        }
+    }
+
+    /**
+     * Closes every hour of every tenant that can close now; tests call it instead of waiting. Returns the number of
+     * hours that it closed.
+     */
     public int closeDue() {
         int closed = 0;
         int stuck = 0;
@@ -90,10 +102,10 @@ public class HourCloser {
                 }
             } catch (RuntimeException e) {
                 stuck++;
-                LOG.errorf(e, "the books of tenant %s do not close; its next hour stays open", tenant);
+                LOG.errorf(e, "closing the next hour of tenant %s failed; the hour stays open", tenant);
             }
         }
-        lag.measure(stuck);
+        lag.setStuckTenants(stuck);
         return closed;
     }
 
@@ -101,7 +113,8 @@ public class HourCloser {
         return database.run(config.statementTimeout(), tx -> {
             List<TenantKey> tenants = new ArrayList<>();
             for (Row row : tx.run(
-                    "select id from tenant t where exists (select 1 from usage_event e where e.tenant_id = t.id) order by id")) {
+                    "select id from tenant t where exists (select 1 from usage_event e where e.tenant_id = t.id) "
+                            + "order by id")) {
                 tenants.add(new TenantKey(row.getString("id")));
             }
             return tenants;
@@ -135,7 +148,7 @@ public class HourCloser {
                 .getBoolean("mine");
     }
 
-    /** The first hour begins with the first event: before it there is nothing to say. */
+    /** The first hour begins with the first event: there is no usage before it. */
     private static Optional<Long> nextHourEnd(SystemTransaction tx, TenantKey tenant, ClosedHours.Closed last) {
         if (last.endMillis() > 0) {
             return Optional.of(last.endMillis() + HOUR_MILLIS);
@@ -149,18 +162,21 @@ public class HourCloser {
     }
 
     /**
-     * Nothing will be said of the time before this instant. One statement, hence one snapshot: a node that is seen as given up is given up
-     * by a commit that the reading of events, which follows, sees too.
+     * The instant before which no event can happen any more. One statement, hence one snapshot: a commit gives a node
+     * up, and the later read of the events sees that commit too.
      */
     private static long closableUntilMillis(SystemTransaction tx, TenantKey tenant) {
         return tx.run("""
                         select least((select floor(extract(epoch from min(stamp)) * 1000) from cell),
-                                     (select floor(extract(epoch from min(last_heard)) * 1000) from node_contact where lost_at is null),
+                                     (select floor(extract(epoch from min(last_heard)) * 1000)
+                                         from node_contact where lost_at is null),
                                      (select floor(extract(epoch from min(least(r.silent_since, case when not exists (
                                                  select 1 from allocation_device d where d.tenant_id = a.tenant_id and d.attempt_id = a.id and not exists (
-                                                     select 1 from report o where o.tenant_id = d.tenant_id and o.attempt_id = d.attempt_id
+                                                     select 1 from report o where o.tenant_id = d.tenant_id
+                                                         and o.attempt_id = d.attempt_id
                                                         and o.node_id = d.node_id and o.work_ended_at is not null)) then r.work_ended_at end))) * 1000)
-                                        from attempt a join report r on r.tenant_id = a.tenant_id and r.attempt_id = a.id
+                                        from attempt a join report r on r.tenant_id = a.tenant_id
+                                            and r.attempt_id = a.id
                                        where a.tenant_id = $1 and a.state <> 'ended'))::bigint as until_ms
                         """, tenant.value()).iterator().next().getLong("until_ms");
     }
@@ -186,12 +202,14 @@ public class HourCloser {
     }
 
     /**
-     * The last event that says something of the hour: one that happened in it, or reaches back into it. The events up to it are taken into
-     * the book, in their order; those after it are left for the hours to come, so that a long backlog is closed in small steps.
+     * The last event that affects the hour: it happened in the hour, or reaches back into it. The book takes in the
+     * events up to it, in their order. Later events stay for later hours, so that a long backlog is closed in small
+     * steps.
      */
     private static long throughSeq(SystemTransaction tx, TenantKey tenant, long afterSeq, long hourEndMillis) {
         Long through = tx.run(
-                        "select max(seq) as seq from usage_event where tenant_id = $1 and seq > $2 and least(at_ms, since_ms) < $3",
+                        "select max(seq) as seq from usage_event where tenant_id = $1 and seq > $2 and "
+                                + "least(at_ms, since_ms) < $3",
                         tenant.value(),
                         afterSeq,
                         hourEndMillis)
@@ -203,7 +221,7 @@ public class HourCloser {
 
     public static void apply(Book book, UsageEvent event) {
         if (book.apply(event) instanceof PostingResult.Refused refused) {
-            throw new IllegalStateException("the books of tenant " + book.tenant() + " refuse usage event "
+            throw new IllegalStateException("the book of tenant " + book.tenant() + " refuses usage event "
                     + event.seq() + ": " + refused.reason());
         }
     }

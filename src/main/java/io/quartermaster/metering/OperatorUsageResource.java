@@ -24,7 +24,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What every tenant used, for the operator. */
+/** The usage of every tenant, for the operator. */
 @Path("/v1/operator/usage")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
@@ -43,7 +43,8 @@ public class OperatorUsageResource {
     @Operation(
             operationId = "listUsage",
             summary = "Sums usage over a window, tenant by tenant",
-            description = "The same answer as for one tenant, for each of them, ordered by tenant.")
+            description =
+                    "Contains the sums of each tenant, as that tenant's own usage answer has them, ordered by tenant.")
     @Extension(name = "x-problem", value = "422")
     public Uni<Page<UsageApi.View>> list(
             @QueryParam("tenant") @Nullable String tenant,
@@ -58,8 +59,9 @@ public class OperatorUsageResource {
     @RequiresPermission(Permission.USAGE_READ)
     @Operation(
             operationId = "exportAllUsage",
-            summary = "Streams the usage of all tenants, or of one, record by record",
-            description = "As a tenant's own export, one tenant after the other by id.")
+            summary = "Exports the usage of all tenants, or of one, record by record",
+            description =
+                    "The records and columns are those of a tenant's own export, one tenant after the other by id.")
     @APIResponse(
             responseCode = "200",
             content = {
@@ -79,7 +81,7 @@ public class OperatorUsageResource {
             return Optional.empty();
         }
         if (!TenantId.isValid(tenant)) {
-            throw ProblemException.invalid("tenant", "not the id of a tenant", "such as acme");
+            throw ProblemException.invalid("tenant", "is not the id of a tenant", "such as acme");
         }
         return Optional.of(new TenantId(tenant));
     }

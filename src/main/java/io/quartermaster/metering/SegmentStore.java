@@ -25,7 +25,7 @@ public final class SegmentStore {
     /**
      * A segment in its place in the tenant's chain.
      *
-     * @param storedId as the row says; {@link Segment#id} says what it should be
+     * @param storedId the id in the row; {@link Segment#id} computes the expected one
      * @param hourMillis end of the hour under which it is stored
      */
     public record Stored(Segment segment, String storedId, long hourMillis, HashChain.Link link) {}
@@ -33,8 +33,10 @@ public final class SegmentStore {
     private static final int INSERT_BATCH = 1_000;
 
     private static final String SELECT = """
-            select seq, cast(id as text), hour_ms, tenant_id, pool, class, standing, phase, cast(preemptible as text), cast(allocation_id as text),
-                   cast(attempt_id as text), cast(workload_id as text), cast(policy_id as text), group_path, profile, queue, submitted_by, cluster,
+            select seq, cast(id as text), hour_ms, tenant_id, pool, class, standing, phase, cast(preemptible
+                as text), cast(allocation_id as text),
+                   cast(attempt_id as text), cast(workload_id as text), cast(policy_id as text), group_path, profile,
+                       queue, submitted_by, cluster,
                    gpu_milli, from_ms, to_ms, cast(format as bigint), encode(prev_hash, 'hex'), encode(hash, 'hex')
               from segment where tenant_id = $1
             """;
@@ -48,7 +50,7 @@ public final class SegmentStore {
                 .map(SegmentStore::stored);
     }
 
-    /** The same, of hours that ended by an instant and overlap the window. */
+    /** Up to {@code limit} such segments of hours that ended by an instant and overlap the window. */
     static Uni<List<Stored>> after(
             UsageQuery usageQuery,
             TenantKey tenant,
@@ -59,7 +61,8 @@ public final class SegmentStore {
         return usageQuery
                 .rows(
                         SELECT
-                                + " and seq > $2 and hour_ms > $3 and hour_ms <= $4 and from_ms < $5 and to_ms > $6 order by seq limit $7",
+                                + " and seq > $2 and hour_ms > $3 and hour_ms <= $4 and from_ms < $5 and to_ms > "
+                                + "$6 order by seq limit $7",
                         tenant.value(),
                         afterSeq,
                         usageWindow.fromMillis(),
@@ -111,7 +114,7 @@ public final class SegmentStore {
         }
     }
 
-    /** A stored segment that no program wrote. */
+    /** A stored segment that the service cannot have written. */
     static final class Unreadable extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -126,7 +129,7 @@ public final class SegmentStore {
         if (standing == null) {
             for (int column = 0; column < 11; column++) {
                 if (row.textOrNull() != null) {
-                    throw new IllegalStateException("nothing holds it, and yet it has marks");
+                    throw new IllegalStateException("it has marks, but no holder");
                 }
             }
             return Optional.empty();
@@ -151,7 +154,7 @@ public final class SegmentStore {
                 new Segment.Held(allocation, EnumNames.stored(Standing.class, standing), phase, allocationMarks));
     }
 
-    /** Stores what an hour gave, in the order of the links. */
+    /** Stores the segments of an hour, in the order of the links. */
     static void insert(
             SystemTransaction transaction, long hourEndMillis, List<Segment> segments, List<HashChain.Link> links) {
         for (int from = 0; from < segments.size(); from += INSERT_BATCH) {
@@ -161,14 +164,21 @@ public final class SegmentStore {
                 rows.add(row(segments.get(i), links.get(i)));
             }
             transaction.run("""
-                    insert into segment (tenant_id, seq, id, hour_ms, pool, class, standing, phase, preemptible, allocation_id, attempt_id, workload_id,
-                           policy_id, group_path, profile, queue, submitted_by, cluster, gpu_milli, from_ms, to_ms, format, prev_hash, hash)
-                    select tenant_id, seq, id, $2, pool, class, standing, phase, preemptible, allocation_id, attempt_id, workload_id,
-                           policy_id, group_path, profile, queue, submitted_by, cluster, gpu_milli, from_ms, to_ms, format,
+                    insert into segment (tenant_id, seq, id, hour_ms, pool, class, standing, phase, preemptible,
+                        allocation_id, attempt_id, workload_id,
+                           policy_id, group_path, profile, queue, submitted_by, cluster, gpu_milli, from_ms, to_ms,
+                               format, prev_hash, hash)
+                    select tenant_id, seq, id, $2, pool, class, standing, phase, preemptible, allocation_id,
+                        attempt_id, workload_id,
+                           policy_id, group_path, profile, queue, submitted_by, cluster, gpu_milli, from_ms, to_ms,
+                               format,
                            decode(prev_hash, 'hex'), decode(hash, 'hex')
-                      from jsonb_to_recordset($1) as x(tenant_id text, seq bigint, id uuid, pool text, class text, standing text, phase text,
-                           preemptible boolean, allocation_id uuid, attempt_id uuid, workload_id uuid, policy_id uuid, group_path text, profile text,
-                           queue text, submitted_by text, cluster text, gpu_milli bigint, from_ms bigint, to_ms bigint, format int,
+                      from jsonb_to_recordset($1) as x(tenant_id text, seq bigint, id uuid, pool text, class text,
+                          standing text, phase text,
+                           preemptible boolean, allocation_id uuid, attempt_id uuid, workload_id uuid,
+                               policy_id uuid, group_path text, profile text,
+                           queue text, submitted_by text, cluster text, gpu_milli bigint, from_ms bigint,
+                               to_ms bigint, format int,
                            prev_hash text, hash text)
                      order by seq
                     """, rows, hourEndMillis);

@@ -9,9 +9,9 @@ import io.smallrye.mutiny.Uni;
 import java.util.List;
 
 /**
- * What of a tenant's usage is not closed yet: the state at the last closed hour and the events since.
+ * The open part of a tenant's usage: the state at the last closed hour and the events since.
  *
- * @param stampMillis the cell's stamp before the events were read: all events up to it are here
+ * @param stampMillis the cell's stamp before the events were read: the events include all up to it
  */
 public record UnclosedUsage(ClosedHours.Closed closed, List<UsageEvent> events, long stampMillis) {
 
@@ -22,7 +22,7 @@ public record UnclosedUsage(ClosedHours.Closed closed, List<UsageEvent> events, 
         events = List.copyOf(events);
     }
 
-    /** @param limit with more open events than this the answer is a problem: the books are far behind */
+    /** @param limit with more open events than this, the answer is a problem: closing is far behind */
     public static Uni<UnclosedUsage> read(UsageQuery usageQuery, TenantKey tenant, int limit) {
         return usageQuery
                 .rows(STAMP)
@@ -32,10 +32,10 @@ public record UnclosedUsage(ClosedHours.Closed closed, List<UsageEvent> events, 
                         .map(events -> new UnclosedUsage(closed, events, stamp))))
                 .onFailure(UsageEventReader.TooMany.class)
                 .transform(e -> ProblemException.of(
-                        503, "ledger-behind", "the hours of this tenant do not close as they should; try again later"));
+                        503, "ledger-behind", "closing the hours of this tenant is far behind; try again later"));
     }
 
-    /** The open segments as they look at the stamp, or at an earlier instant. */
+    /** The open segments at the stamp, or at an earlier instant. */
     public List<Segment> segments(long untilMillis) {
         Book book = Book.resume(closed.state());
         events.forEach(event -> HourCloser.apply(book, event));

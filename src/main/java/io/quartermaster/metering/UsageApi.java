@@ -13,7 +13,7 @@ import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Usage as the API speaks of it. */
+/** Requests and answers of the API for usage. */
 public final class UsageApi {
 
     private UsageApi() {}
@@ -25,8 +25,8 @@ public final class UsageApi {
             String gpuHours,
 
             @Schema(
-                    description =
-                            "the exact amount in thousandths of a GPU times milliseconds; 3600000000 of them are a GPU-hour",
+                    description = "the exact amount in thousandths of a GPU times milliseconds; 3600000000 of them are "
+                            + "a GPU-hour",
                     examples = "45000000000")
             String gpuMilliMillis) {
 
@@ -37,7 +37,10 @@ public final class UsageApi {
             return new Amount(hours(time), time.toString());
         }
 
-        /** The exact quotient has no end for most amounts (3,600,000,000 has the factor 9), so it is rounded, once, here. */
+        /**
+         * The exact quotient has an infinite number of decimals for most amounts (3,600,000,000 has the factor 9), so
+         * it is rounded once, here.
+         */
         static String hours(GpuTime time) {
             BigDecimal hours = new BigDecimal(time.gpuMilliMillis())
                     .divide(PER_GPU_HOUR, PLACES, RoundingMode.HALF_UP)
@@ -49,28 +52,30 @@ public final class UsageApi {
     @Schema(
             name = "UsageTotals",
             description =
-                    "Held usage is divided twice: by class (reserved, onDemand), which is billed, and by standing (within, overQuota), for "
-                            + "showback; the two divisions are never added together. reservedUnmet stands beside all others.")
+                    "Held usage is divided twice: by class (reserved, onDemand), which is billed, and by standing "
+                            + "(within, overQuota), for "
+                            + "showback; the two divisions are never added together. reservedUnmet is "
+                            + "part of neither.")
     record Totals(
-            @Schema(description = "held by work: reserved + onDemand, and the same again within + overQuota")
+            @Schema(description = "held by work: reserved + onDemand, which equals within + overQuota")
             Amount held,
 
-            @Schema(description = "held, and filling what the tenant has reserved")
+            @Schema(description = "held within the tenant's reservation")
             Amount reserved,
 
-            @Schema(description = "held beyond what the tenant has reserved")
+            @Schema(description = "held beyond the tenant's reservation")
             Amount onDemand,
 
-            @Schema(description = "reserved by the tenant and held by nothing of it")
+            @Schema(description = "reserved by the tenant, but not held by its work")
             Amount reservedIdle,
 
-            @Schema(description = "asked to have reserved and not honoured; part of no other amount")
+            @Schema(description = "requested as reserved, but not provided; part of no other amount")
             Amount reservedUnmet,
 
-            @Schema(description = "held, and filling what the policy has reserved")
+            @Schema(description = "held within the policy's reservation")
             Amount within,
 
-            @Schema(description = "held beyond what the policy has reserved")
+            @Schema(description = "held beyond the policy's reservation")
             Amount overQuota) {
 
         static Totals of(Usage.Totals totals) {
@@ -87,8 +92,8 @@ public final class UsageApi {
 
     @Schema(
             name = "UsageRow",
-            description =
-                    "The sums of all usage with the same values of what was asked to sum by; what usage lacks is absent.")
+            description = "The sums of all usage with the same values of the requested dimensions; a "
+                    + "dimension that the usage lacks is absent.")
     record Row(
             @Schema(description = "begin of the hour, with granularity hour") @Nullable
             Instant hour,
@@ -123,7 +128,8 @@ public final class UsageApi {
 
             @Schema(
                     description =
-                            "whether all hours of the window are closed: then these figures never change. Otherwise what is open is "
+                            "whether all hours of the window are closed; the figures of closed hours never change. "
+                                    + "Otherwise open usage is "
                                     + "counted up to asOf.")
             boolean complete,
 

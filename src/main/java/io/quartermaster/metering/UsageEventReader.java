@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
-/** Reads {@code usage_event}, strictly: a row that does not say what its kind must say is an error, not a gap. */
+/** Reads {@code usage_event} strictly: a row without the values that its kind requires is an error, not a gap. */
 public final class UsageEventReader {
 
     /** The version of the rows that this program reads. */
@@ -24,7 +24,7 @@ public final class UsageEventReader {
 
     private static final int PAGE = 5_000;
 
-    /** Marks as {@code dispatch} writes them. */
+    /** The marks in the form in which {@code dispatch} writes them. */
     private record StoredMarks(
             String policy,
             String group,
@@ -55,7 +55,7 @@ public final class UsageEventReader {
         return readOn(usageQuery, tenant, afterSeq, throughSeq, limit, new ArrayList<>());
     }
 
-    /** The open part of a tenant's books is longer than one reader may take: closing is far behind. */
+    /** The open part of a tenant's usage is longer than one reader may read: closing is far behind. */
     static final class TooMany extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -67,7 +67,8 @@ public final class UsageEventReader {
     private static Uni<List<UsageEvent>> readOn(
             UsageQuery usageQuery, String tenant, long afterSeq, long throughSeq, int limit, List<UsageEvent> read) {
         return usageQuery.rows("""
-                        select seq, cast(format as bigint), tenant_id, at_ms, kind, pool, cast(allocation_id as text), cast(policy_id as text),
+                        select seq, cast(format as bigint), tenant_id, at_ms, kind, pool, cast(allocation_id
+                            as text), cast(policy_id as text),
                                gpu_milli, phase, since_ms, cast(marks as text)
                           from usage_event where tenant_id = $1 and seq > $2 and seq <= $3 order by seq limit 5000
                         """, tenant, afterSeq, throughSeq).chain(rows -> {
@@ -86,7 +87,7 @@ public final class UsageEventReader {
         try {
             long format = row.number("format");
             if (format != FORMAT) {
-                throw new IllegalStateException("its format is " + format + ", and this program reads " + FORMAT);
+                throw new IllegalStateException("its format is " + format + ", but this program reads " + FORMAT);
             }
             return event(
                     seq,
@@ -148,7 +149,7 @@ public final class UsageEventReader {
                         pool,
                         stated(gpuMilli, "gpu_milli"));
             case "unmet" -> new UsageEvent.Unmet(atMillis, seq, tenant, pool, stated(gpuMilli, "gpu_milli"));
-            default -> throw new IllegalStateException("no kind is called " + kind);
+            default -> throw new IllegalStateException("there is no kind " + kind);
         };
     }
 
@@ -156,11 +157,12 @@ public final class UsageEventReader {
         try {
             StoredMarks stored = MARKS.readValue(json);
             if (!Objects.equals(stored.policy(), policy)) {
-                throw new IllegalStateException("its marks name policy " + stored.policy() + ", its row " + policy);
+                throw new IllegalStateException(
+                        "its marks name policy " + stored.policy() + ", but its row names policy " + policy);
             }
             return stored.marks();
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("its marks are not as they should be: " + e.getOriginalMessage(), e);
+            throw new IllegalStateException("its marks are invalid: " + e.getOriginalMessage(), e);
         }
     }
 

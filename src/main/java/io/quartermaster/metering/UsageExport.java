@@ -41,11 +41,11 @@ import java.util.function.Supplier;
 import java.util.stream.IntStream;
 
 /**
- * Exports usage record by record. Closed records are read page by page, each in a transaction of its own: they never change, so the pages
- * fit together. A slow reader holds one of the places for exports, but neither a thread nor a connection to the database, and not more than
- * one page. What is counted and written has threads of its own.
+ * Exports usage record by record. Closed records are read page by page, each in a transaction of its own: they never
+ * change, so the pages fit together. A slow reader holds one of the slots for exports and at most one page in memory.
+ * It holds neither a thread nor a connection to the database. Counting and formatting run on separate threads.
  *
- * <p>An export that fails on the way breaks the connection off, so that a part is never taken for the whole.
+ * <p>An export that fails midway closes the connection, so that no reader mistakes a part for the whole.
  */
 @Startup
 @Singleton
@@ -54,7 +54,7 @@ class UsageExport {
     private static final String MAPPING = "billing/usage-export.yaml";
     private static final int PAGE = 1_000;
 
-    /** A reader must take one of these in the time that it has for a piece. */
+    /** A reader must accept one piece within the time limit of a piece. */
     private static final int PIECE_BYTES = 64 * 1024;
 
     private static final int THREADS = 2;
@@ -95,7 +95,7 @@ class UsageExport {
         threads.shutdownNow();
     }
 
-    /** An export that can be sent: all it needs is closed, or what is open may be added. */
+    /** An export that is ready to send: all its usage is closed, or the request permits open usage. */
     record Prepared(ExportFormat format, Multi<Buffer> pieces) {}
 
     /** Answers with a tenant's own usage. */
@@ -119,12 +119,12 @@ class UsageExport {
         return new StreamedResponse(http, headers, limits, threads).send(export.pieces());
     }
 
-    /** A tenant's own, as the request role. */
+    /** The usage of one tenant, in the request role. */
     Uni<Prepared> ofTenant(TenantId tenant, ExportRequest request) {
         return prepare(List.of(tenant), request.checked(Instant.now()), asTenant(tenant));
     }
 
-    /** Several tenants', one after the other by id, as the system role. */
+    /** The usage of several tenants, one after the other by id, in the system role. */
     Uni<Prepared> ofTenants(Optional<TenantId> only, ExportRequest request) {
         ExportRequest.Asked asked = request.checked(Instant.now());
         return tenants(only).chain(all -> prepare(all, asked, asSystem()));
@@ -150,7 +150,7 @@ class UsageExport {
                 });
     }
 
-    /** Complete, or refused: an export never silently holds less than was asked for. */
+    /** Refuses an incomplete export, so that an export never silently contains less than the request asks for. */
     private Uni<Void> requireClosed(List<TenantId> all, ExportRequest.Asked asked, Reading reading) {
         return Multi.createFrom()
                 .iterable(asked.provisional() ? List.<TenantId>of() : all)
@@ -169,7 +169,8 @@ class UsageExport {
                                 "hours-open",
                                 "the hours until " + Instant.ofEpochMilli(usageWindow.toMillis())
                                         + " are not all closed for tenant " + tenant
-                                        + "; ask for less, try again later, or take what is open with provisional=true");
+                                        + "; request a shorter window, try again later, or include open "
+                                        + "usage with provisional=true");
                     }
                 })
                 .replaceWithVoid();
@@ -189,7 +190,7 @@ class UsageExport {
 
     private Multi<Buffer> ofTenant(
             io.quartermaster.ledger.TenantKey tenant, ExportRequest.Asked asked, Reading reading) {
-        // Read once, before the pages: what closes meanwhile is neither left out nor sent twice.
+        // Read once, before the pages: usage that closes in the meantime is neither left out nor sent twice.
         Uni<Optional<UnclosedUsage>> open = asked.provisional()
                 ? reading.read(usageQuery -> UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()))
                         .map(Optional::of)
@@ -226,7 +227,7 @@ class UsageExport {
                                 .toList()));
     }
 
-    /** What is not closed yet. */
+    /** The usage that is not closed yet. */
     private Multi<Buffer> rest(Optional<UnclosedUsage> book, ExportRequest.Asked asked) {
         return Uni.createFrom()
                 .item(() -> book.map(open -> open.segments(asked.window().toMillis())).orElse(List.of()).stream()
@@ -269,7 +270,7 @@ class UsageExport {
                 .transformToMulti(pieces -> Multi.createFrom().iterable(pieces));
     }
 
-    /** As whom rows are read: one transaction per call. */
+    /** The role in which rows are read: one transaction per call. */
     private interface Reading {
         <T> Uni<T> read(Function<UsageQuery, Uni<T>> work);
     }
@@ -292,7 +293,10 @@ class UsageExport {
         };
     }
 
-    /** In a context of its own, as a session needs one: pages are asked for from whichever thread sent the last piece. */
+    /**
+     * Runs in a new context, because a session needs one: any thread that sent the last piece may request the next
+     * page.
+     */
     private <T> Uni<T> inContext(Supplier<Uni<T>> work) {
         return Uni.createFrom().emitter(read -> {
             Context context = VertxContext.createNewDuplicatedContext(vertx.getOrCreateContext());

@@ -6,9 +6,9 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Where a page of several tenants' usage begins, as page tokens carry it.
+ * The start of a page of several tenants' usage, as page tokens carry it.
  *
- * @param now what absent ends of the window are taken from, for all pages of a list
+ * @param now the time that absent ends of the window refer to, for all pages of a list
  * @param after the last tenant of the page before
  */
 record UsagePageToken(Instant now, String after) {
@@ -19,7 +19,7 @@ record UsagePageToken(Instant now, String after) {
         Matcher matcher = FORM.matcher(text);
         if (!matcher.matches()) {
             throw ProblemException.invalid(
-                    "pageToken", "not a token of this list", "the nextPageToken of the page before");
+                    "pageToken", "is not a token of this list", "the nextPageToken of the page before");
         }
         return new UsagePageToken(Instant.ofEpochMilli(Long.parseLong(matcher.group(1))), matcher.group(2));
     }

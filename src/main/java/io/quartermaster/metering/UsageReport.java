@@ -20,12 +20,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The usage of one tenant over a window: closed hours are summed by the database, the open rest from the book. The same whoever asks;
- * the query says as whom it is read.
+ * The usage of one tenant over a window: the database sums closed hours, and the book gives the open rest. The report
+ * is the same for every caller; the query determines the role in which it is read.
  */
 final class UsageReport {
 
-    /** What was read; counting it is left to a thread that may take its time. */
+    /** The rows that were read; a worker thread counts them later. */
     record Read(
             TenantKey tenant,
             UsageRequest.Asked asked,
@@ -39,7 +39,10 @@ final class UsageReport {
         this.config = config;
     }
 
-    /** Reads inside a transaction; any isolation will do, since closed hours never change and the last one is read first. */
+    /**
+     * Reads inside a transaction. Any isolation suffices, because closed hours never change and the last one is read
+     * first.
+     */
     Uni<Read> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
         return UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()).chain(open -> closedSums(
                         usageQuery, tenant, asked, open.closed().endMillis())
@@ -54,7 +57,8 @@ final class UsageReport {
         dimensions.forEach(
                 dimension -> columns.append(UsageSums.column(dimension)).append(", "));
         String sql = "select " + columns + """
-                class, standing, cast(sum(cast(gpu_milli as numeric) * (least(to_ms, $1) - greatest(from_ms, $2))) as text)
+                class, standing, cast(sum(cast(gpu_milli as numeric) * (least(to_ms, $1) - greatest(from_ms, $2)))
+                    as text)
                   from segment
                  where tenant_id = $3 and hour_ms > $4 and hour_ms <= $5 and from_ms < $6 and to_ms > $7
                  group by """ + " " + columns + "class, standing limit $8";
@@ -110,7 +114,7 @@ final class UsageReport {
                 });
     }
 
-    /** Adds the open part and gives the answer. */
+    /** Adds the open part and returns the answer. */
     UsageApi.View count(Read read) {
         UsageWindow usageWindow = read.asked().window();
         long closedUntil = read.open().closed().endMillis();
@@ -140,7 +144,7 @@ final class UsageReport {
                     "too-many-rows",
                     "groupBy",
                     "the answer would have more than " + limit + " rows",
-                    "fewer things to sum by, a shorter window, or the export");
+                    "fewer dimensions, a shorter window, or the export");
         }
     }
 

@@ -16,17 +16,17 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
-/** Which usage is asked for, as query parameters. */
+/** The query parameters that select usage. */
 public final class UsageRequest {
 
-    /** How finely time is divided. */
+    /** The division of time. */
     @Schema(name = "UsageGranularity")
     public enum Granularity {
         TOTAL,
         HOUR
     }
 
-    /** What usage is summed by on request: every dimension but the hour, which the granularity adds. */
+    /** The dimensions that a request may sum by: all but the hour, which the granularity adds. */
     @Schema(name = "UsageGroupBy")
     public enum GroupBy {
         POOL,
@@ -65,24 +65,22 @@ public final class UsageRequest {
     String to;
 
     @QueryParam("granularity")
-    @Parameter(
-            description = "How finely time is divided; absent: `total`.",
-            schema = @Schema(implementation = Granularity.class))
+    @Parameter(description = "Division of time; absent: `total`.", schema = @Schema(implementation = Granularity.class))
     @Nullable
     String granularity;
 
     @QueryParam("groupBy")
     @Parameter(
-            description =
-                    "What to sum by, repeated or separated by commas. Usage that lacks a dimension (idle capacity has no group) is a row without it.",
+            description = "Dimensions to sum by, repeated or separated by commas. Usage that lacks a "
+                    + "dimension (idle capacity has no group) is a row without it.",
             schema = @Schema(type = SchemaType.ARRAY, implementation = GroupBy.class))
     @Nullable
     List<String> groupBy;
 
-    /** What was asked for, checked. */
+    /** The request after the checks. */
     record Asked(UsageWindow window, Granularity granularity, List<Dimension> dimensions) {
 
-        /** The hour first, where it is asked for. */
+        /** The dimensions of the sums, with the hour first where the granularity is hours. */
         List<Dimension> allDimensions() {
             List<Dimension> all = new ArrayList<>(dimensions);
             if (granularity == Granularity.HOUR) {
@@ -92,12 +90,15 @@ public final class UsageRequest {
         }
     }
 
-    /** What the parameters say, for the scope of page tokens: the same for every page of a list, also where the window ends now. */
+    /**
+     * The text of the parameters, as the scope of page tokens. It is the same for every page of a list, even where the
+     * window ends now.
+     */
     String scope(Asked asked) {
         return from + " " + to + " " + asked.granularity() + " " + asked.dimensions();
     }
 
-    /** @throws ProblemException naming everything that cannot be accepted */
+    /** @throws ProblemException with every invalid parameter */
     Asked checked(Instant now) {
         var problems = new ProblemException.Invalid();
         Granularity division = granularity(problems);
@@ -136,7 +137,7 @@ public final class UsageRequest {
                                     found.add(dimension);
                                 }
                             },
-                            () -> problems.add("groupBy", "usage is not summed by \"" + word + "\"", accepted()));
+                            () -> problems.add("groupBy", "\"" + word + "\" is not a dimension of usage", accepted()));
         }
         return found;
     }
@@ -155,8 +156,7 @@ public final class UsageRequest {
         long end = problems.instant("to", to).orElse(now).toEpochMilli();
         long begin = problems.instant("from", from).orElse(month).toEpochMilli();
         if (begin > end) {
-            problems.add(
-                    "from", "it is after the end of the window", "an instant not after " + Instant.ofEpochMilli(end));
+            problems.add("from", "is after the end of the window", "an instant not after " + Instant.ofEpochMilli(end));
             return new UsageWindow(end, end);
         }
         return new UsageWindow(begin, end);

@@ -19,7 +19,7 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** What a tenant used. */
+/** The usage of a tenant. */
 @Path("/v1/tenants/{tenant}/usage")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
@@ -38,8 +38,8 @@ public class UsageResource {
     @Operation(
             operationId = "getUsage",
             summary = "Sums the tenant's usage over a window",
-            description =
-                    "Closed hours are final; what is open is counted up to asOf. Amounts are exact integers, shown beside as GPU-hours.")
+            description = "Closed hours are final; open usage is counted up to asOf. Amounts are exact integers, "
+                    + "and also shown as GPU-hours.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = UsageApi.View.class)))
     @APIResponse(responseCode = "422", ref = "Refused")
     public Uni<UsageApi.View> get(@PathParam("tenant") String tenant, @BeanParam UsageRequest request) {
@@ -52,9 +52,9 @@ public class UsageResource {
     @RequiresPermission(Permission.USAGE_READ)
     @Operation(
             operationId = "exportUsage",
-            summary = "Streams the tenant's usage, record by record",
-            description =
-                    "Ids are stable: who takes a record twice can tell. The columns are those of billing/usage-export.yaml.")
+            summary = "Exports the tenant's usage, record by record",
+            description = "Ids are stable, so a reader can recognize a record that it received twice. The "
+                    + "columns are those of billing/usage-export.yaml.")
     @APIResponse(
             responseCode = "200",
             content = {

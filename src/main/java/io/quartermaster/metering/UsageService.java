@@ -16,7 +16,7 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 
-/** Reads usage: a tenant's as the request role, several tenants' for the operator as the system role. */
+/** Reads usage: a tenant's in the request role, several tenants' for the operator in the system role. */
 @ApplicationScoped
 class UsageService {
 
@@ -38,8 +38,8 @@ class UsageService {
     }
 
     /**
-     * One answer per tenant, by id; a tenant without any usage has one too. All pages are of the window of the first: their tokens carry the
-     * instant that was now then.
+     * One answer per tenant, by id, including tenants without usage. All pages have the window of the first page: their
+     * tokens carry its request time.
      */
     Uni<Page<UsageApi.View>> ofTenants(Optional<TenantId> only, UsageRequest request, PageRequest page) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
@@ -68,7 +68,8 @@ class UsageService {
             SqlConnection connection, Optional<TenantId> only, String after, int limit) {
         return UsageQuery.of(connection)
                 .rows(
-                        "select id, display_name from tenant where id > $1 and ($2 = '' or id = $2) order by id limit $3",
+                        "select id, display_name from tenant where id > $1 and ($2 = '' or id = $2) order by id "
+                                + "limit $3",
                         after,
                         only.map(TenantId::value).orElse(""),
                         (long) limit)

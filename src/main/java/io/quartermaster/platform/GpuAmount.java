@@ -9,32 +9,32 @@ import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /**
- * An amount of GPUs, in thousandths; written in the API as a decimal in a string ({@code "0.25"}), so that no client reads it as a binary
- * float. What is asked for is bounded where it is read, by {@link #parse}; what is told is not: a sum, or a difference, may lie beyond what
- * anybody may ask for, and telling it must never fail.
+ * An amount of GPUs, in thousandths. The API writes it as a decimal in a string ({@code "0.25"}), so that no client
+ * reads it as a binary float. {@link #parse} bounds the amounts in requests. Amounts in answers have no bound: a sum or
+ * a difference may exceed the most that a request may state, and writing it must never fail.
  */
 @Schema(
         type = SchemaType.STRING,
         format = "gpus",
         pattern = GpuAmount.TOLD_FORM,
         description =
-                "GPUs, a decimal in a string with at most three places; a sum may be beyond what may be asked for")
+                "GPUs, a decimal in a string with at most three places; a sum may exceed the most that a request may state")
 public record GpuAmount(long milli) implements Comparable<GpuAmount> {
 
-    /** A million GPUs, the most that may be asked for: beyond any cell, and far from overflow when summed. */
+    /** A million GPUs, the most that a request may state: more than any cell has, and far from overflow when summed. */
     public static final long MAX_MILLI = 1_000_000_000L;
 
     public static final String ACCEPTED = "a decimal in a string with at most three places, from \"0\" to \"1000000\"";
 
-    /** Of what is asked for; {@link ContractAmounts} writes it into the contract. */
+    /** The pattern of an amount in a request; {@link ContractAmounts} writes it into the contract. */
     public static final String ASKED_FORM = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
 
-    /** Of what is told: any number of thousandths that there is. */
+    /** The pattern of an amount in an answer: any number of thousandths that a {@code long} holds. */
     static final String TOLD_FORM = "^-?[0-9]{1,16}(\\.[0-9]{1,3})?$";
 
     private static final Pattern PATTERN = Pattern.compile(ASKED_FORM);
 
-    /** Reads what somebody asks for: refuses what is out of {@link #ACCEPTED}. */
+    /** Reads an amount of a request; refuses a text that is not as {@link #ACCEPTED} describes. */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static GpuAmount parse(String text) {
         // Matched first: BigDecimal also reads exponents, signs, and digits of other scripts.

@@ -6,11 +6,11 @@ import io.quartermaster.access.Role;
 import io.quartermaster.platform.TenantId;
 import java.util.List;
 
-/** What every tenant of a plan begins with. One file of {@code tenants/} each. */
+/** The initial content of every tenant of a plan. Each plan has one file in {@code tenants/}. */
 public record Blueprint(
         String plan, String realmTemplate, List<GroupPath> groups, boolean demo, List<DemoUser> users, int maxGroups) {
 
-    /** Somebody whose password is no secret. */
+    /** A user with a published password. */
     public record DemoUser(String username, String password, List<String> roles, List<GroupPath> groups) {
 
         private static final Realm SOME_TENANT = new Realm.Tenant(new TenantId("any"));
@@ -30,10 +30,10 @@ public record Blueprint(
         groups = List.copyOf(groups);
         users = List.copyOf(users);
         if (!demo && !users.isEmpty()) {
-            throw new IllegalArgumentException("plan " + plan + " has users with passwords, but is no demo plan");
+            throw new IllegalArgumentException("plan " + plan + " has users with passwords, but is not a demo plan");
         }
         if (maxGroups < groups.size()) {
-            throw new IllegalArgumentException("plan " + plan + " begins with more than maxGroups groups");
+            throw new IllegalArgumentException("plan " + plan + " has more initial groups than its maxGroups");
         }
     }
 }

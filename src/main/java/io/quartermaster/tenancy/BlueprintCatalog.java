@@ -29,10 +29,11 @@ import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
 
 /**
- * The blueprints and realm templates, read strictly when the service starts: a misspelt key, a template that is no realm, or a role no tenant
- * has stop the start, and name the file.
+ * The blueprints and realm templates, read strictly when the service starts. A misspelt key, a template that is not a
+ * realm, or an unknown role stops the start with a message that names the file.
  *
- * <p>In a template's texts, {@code {tenant}}, {@code {displayName}}, {@code {audience}} and {@code {portal}} are replaced.
+ * <p>In a template's texts, {@code {tenant}}, {@code {displayName}}, {@code {audience}} and {@code {portal}} are
+ * replaced.
  */
 @Startup
 @Singleton
@@ -41,7 +42,10 @@ public class BlueprintCatalog {
     private static final String FOLDER = "tenants/";
     private static final String OPERATOR_TEMPLATE = "operator-realm.json";
     private static final ObjectMapper STRICT = JsonSettings.newMapper();
-    /** Plain: Keycloak's names for the constants of its enums are its own. Unknown keys are refused by default. */
+    /**
+     * Without the API's settings, because Keycloak writes its enums in its own way. Jackson refuses unknown keys by
+     * default.
+     */
     private static final ObjectMapper REALMS = new ObjectMapper();
 
     private final Optional<Path> folder;
@@ -49,7 +53,7 @@ public class BlueprintCatalog {
     private final Map<String, Blueprint> plans = new TreeMap<>();
     private final Map<String, JsonNode> templates = new TreeMap<>();
     private final List<BlueprintSection> sections;
-    /** By plan and key. */
+    /** The sections, by plan and key. */
     private final Map<String, Map<String, JsonNode>> sectionsOf = new TreeMap<>();
 
     BlueprintCatalog(TenancyConfig config, IdentityConfig identity, @All List<BlueprintSection> sections) {
@@ -73,7 +77,7 @@ public class BlueprintCatalog {
                 .orElseThrow(() -> new IllegalStateException("there is no plan " + tenant.plan() + " any more"));
     }
 
-    /** What the tenant's plan says under the key of a {@link BlueprintSection}, if anything. */
+    /** The value in the tenant's plan under the key of a {@link BlueprintSection}, if any. */
     public Optional<JsonNode> section(TenantSpec tenant, String key) {
         return Optional.ofNullable(
                 sectionsOf.getOrDefault(of(tenant).plan(), Map.of()).get(key));
@@ -88,7 +92,7 @@ public class BlueprintCatalog {
         return fill(of(tenant).realmTemplate(), tenant.id().value(), tenant.displayName());
     }
 
-    /** Whether the plan's realms let a tenant's admins change users and groups; not where there is no such plan any more. */
+    /** Whether the plan lets a tenant's admins change users and groups; false if the plan no longer exists. */
     boolean adminsManageUsers(String plan) {
         return find(plan)
                 .map(blueprint -> templates.get(blueprint.realmTemplate()))
@@ -126,7 +130,7 @@ public class BlueprintCatalog {
             sectionsOf.put(plan, found);
             Blueprint blueprint = STRICT.convertValue(yaml, Blueprint.class);
             if (!blueprint.plan().equals(plan)) {
-                throw new IllegalArgumentException("it is the plan " + blueprint.plan());
+                throw new IllegalArgumentException("the file states the plan " + blueprint.plan());
             }
             template(blueprint.realmTemplate());
             fill(blueprint.realmTemplate(), "any", "any");
@@ -159,7 +163,10 @@ public class BlueprintCatalog {
         }
     }
 
-    /** Works on the parsed template, so that no value can break out of its text. Each text is replaced once, not again in what came in. */
+    /**
+     * Replaces the placeholders in the parsed template, so that no value can break out of its text. A replaced value is
+     * not searched again.
+     */
     private static JsonNode replaced(JsonNode node, Map<String, String> values) {
         return switch (node) {
             case TextNode text -> TextNode.valueOf(replaced(text.textValue(), values));

@@ -7,13 +7,15 @@ import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
-import java.util.List;
 
-/** The last step: from here on the tenant is active and the tokens of its realm count. */
+/** The last step: it makes the tenant active and the tokens of its realm valid. */
 @ApplicationScoped
 public class IssuerStep implements ProvisioningStep {
 
-    /** Above all others, also those to come: a tenant whose quotas or rules could not be made never becomes active. */
+    /**
+     * Above all other steps, also future ones: a tenant whose quotas or rules could not be created never becomes
+     * active.
+     */
     private static final int LAST = Integer.MAX_VALUE;
 
     private final SystemDatabase database;
@@ -38,7 +40,7 @@ public class IssuerStep implements ProvisioningStep {
         return LAST;
     }
 
-    /** A tenant that somebody suspended meanwhile stays so. */
+    /** A tenant that was suspended meanwhile stays suspended. */
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
         return database.in(connection -> tenants.move(
@@ -50,7 +52,7 @@ public class IssuerStep implements ProvisioningStep {
 
     private static Uni<Void> tellLeader(SqlConnection connection, TenantSpec tenant) {
         return Inbox.post(
-                connection, tenant.id(), Inbox.Kind.TENANT, List.of(tenant.id().value()));
+                connection, tenant.id(), Inbox.Kind.TENANT, tenant.id().value());
     }
 
     @Override

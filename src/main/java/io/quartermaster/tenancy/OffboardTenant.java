@@ -18,8 +18,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The way of a tenant out: its {@link ProvisioningStep}s are undone, from high to low, once nothing of it holds a device. Its row, its
- * books and its audit entries stay, and so its id is never used again.
+ * Offboards a tenant: undoes its {@link ProvisioningStep}s, from high to low, once none of its attempts holds a device.
+ * Its row, its usage and its audit entries stay, so its id is never used again.
  */
 @ApplicationScoped
 class OffboardTenant implements OperationHandler {
@@ -91,19 +91,19 @@ class OffboardTenant implements OperationHandler {
         return known.undo(tenant);
     }
 
-    /** What a step of the cancelled provisioning makes must not come after its undoing. */
+    /** A running step of the cancelled provisioning must end before it is undone. */
     private Uni<Void> requireProvisioningOver(SqlConnection connection, TenantSpec tenant) {
         return operations
                 .isOwned(connection, tenant.id(), ProvisionTenant.KIND)
                 .invoke(owned -> {
                     if (owned) {
-                        throw new IllegalStateException("a step of the tenant's provisioning is still at work");
+                        throw new IllegalStateException("a step of the tenant's provisioning is still running");
                     }
                 })
                 .replaceWithVoid();
     }
 
-    /** A plan that was made before the tenant was suspended may still have bound something. */
+    /** A plan from before the suspension may still have bound an attempt. */
     private static Uni<Void> requireNothingHeld(SqlConnection connection, TenantSpec tenant) {
         return held(connection, tenant)
                 .invoke(held -> {
@@ -122,7 +122,7 @@ class OffboardTenant implements OperationHandler {
                 .map(rows -> rows.iterator().next().getLong("held"));
     }
 
-    /** It stays on its way out; asking again goes on. */
+    /** The tenant stays in the state "offboarding"; a repeated request continues the operation. */
     @Override
     public Uni<Void> gaveUp(SqlConnection connection, Operation operation) {
         return Uni.createFrom().voidItem();

@@ -16,9 +16,10 @@ import org.jboss.logging.Logger;
 import org.keycloak.representations.idm.ClientRepresentation;
 
 /**
- * Makes the operator's realm when the service starts and it is missing. Keycloak may still be starting then, for minutes: the service is up
- * meanwhile and this tries on. A realm of that name that the service did not make is left as it is. Its tokens are refused, also where
- * Keycloak does not let the service see whose it is: whoever has a role {@code operator} in it would be the operator of all tenants.
+ * Creates the operator's realm if it is missing when the service starts. Keycloak may still be starting then, for
+ * minutes: the service runs meanwhile, and this class retries. A realm of that name that the service did not create
+ * stays unchanged. Its tokens are refused, also where Keycloak does not let the service see its origin. Otherwise,
+ * users with a role {@code operator} in it would have the operator's rights over all tenants.
  */
 @ApplicationScoped
 public class OperatorRealm {
@@ -32,7 +33,7 @@ public class OperatorRealm {
     private final OperatorTokens tokens;
 
     private volatile boolean ready;
-    private volatile String waitingFor = "it was not asked yet";
+    private volatile String waitingFor = "Keycloak was not asked yet";
 
     OperatorRealm(KeycloakAdmin admin, BlueprintCatalog blueprintCatalog, TenancyConfig config, OperatorTokens tokens) {
         this.tokens = tokens;
@@ -45,7 +46,7 @@ public class OperatorRealm {
         return ready;
     }
 
-    /** Why it is not ready, for people. */
+    /** The reason why the realm is not ready, for people. */
     String waitingFor() {
         return waitingFor;
     }
@@ -78,7 +79,7 @@ public class OperatorRealm {
         return isNew;
     }
 
-    /** Makes the realm, or finds that it is the service's. What fails after that does not make its tokens refused. */
+    /** Creates the realm, or confirms that the service created it. A later failure does not make its tokens invalid. */
     private boolean confirm(KeycloakClient keycloak) {
         try {
             boolean isNew =
@@ -110,7 +111,7 @@ public class OperatorRealm {
 
     private void done(boolean isNew) {
         ready = true;
-        LOG.infof("identity: ready%s", isNew ? "; the operator's realm was made" : "");
+        LOG.infof("identity: ready%s", isNew ? "; the operator's realm was created" : "");
     }
 
     private void notYet(Throwable failure) {
@@ -120,7 +121,7 @@ public class OperatorRealm {
             if (isAway(failure)) {
                 LOG.infof("identity: starting (%s)", why);
             } else {
-                LOG.warn("identity: the operator's realm cannot be made or checked", failure);
+                LOG.warn("identity: the operator's realm cannot be created or checked", failure);
             }
         }
     }

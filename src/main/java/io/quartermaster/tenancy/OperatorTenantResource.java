@@ -78,9 +78,9 @@ public class OperatorTenantResource {
     @RequiresPermission(Permission.TENANTS_WRITE)
     @Operation(
             operationId = "createTenant",
-            summary = "Makes a tenant",
-            description =
-                    "Answers with the operation that makes it. The same request again gives the same operation; a failed one begins again.")
+            summary = "Creates a tenant",
+            description = "Answers with the operation that creates it. A repeated request gets the same operation; a "
+                    + "failed operation restarts.")
     @APIResponseSchema(value = io.quartermaster.platform.operations.Operation.class, responseCode = "202")
     public Uni<Response> create(
             @BeanParam WriteParams params, @Context UriInfo uri, TenantService.@Nullable NewTenant body) {
@@ -135,7 +135,8 @@ public class OperatorTenantResource {
             operationId = "updateTenant",
             summary = "Renames, suspends or resumes a tenant, by a merge patch (RFC 7396)",
             description =
-                    "A suspended tenant reads what it has and changes nothing; what it runs goes on, and nothing of it is started.")
+                    "The users of a suspended tenant can read, but change nothing. Its running work continues, and none "
+                            + "of its waiting work starts.")
     @RequestBody(
             required = true,
             content = {
@@ -168,10 +169,13 @@ public class OperatorTenantResource {
     @RequiresPermission(Permission.TENANTS_WRITE)
     @Operation(
             operationId = "offboardTenant",
-            summary =
-                    "Offboards a suspended tenant, or one that is not made yet: its rules, allotments and realm go, its books stay",
+            summary = "Offboards a suspended tenant, or one that is not active yet: its rules, allotments and realm "
+                    + "are deleted, its usage stays",
             description =
-                    "Answers with the operation that does it, the same however often it is asked for. The provisioning of a tenant that is not made yet, or failed, is cancelled. Refused while anything of the tenant holds a device. The users of the realm are gone for good; the id is never used again.")
+                    "Answers with the operation that offboards it; a repeated request gets the same operation. The "
+                            + "provisioning of a tenant that is not active yet, or failed, is cancelled. Refused while "
+                            + "an attempt of the tenant holds a device. The users of the realm are deleted for good; the id is "
+                            + "never used again.")
     @APIResponseSchema(value = io.quartermaster.platform.operations.Operation.class, responseCode = "202")
     public Uni<Response> offboard(
             @PathParam("tenant") TenantId tenant, @BeanParam WriteParams params, @Context UriInfo uri) {
@@ -189,9 +193,10 @@ public class OperatorTenantResource {
     @RequiresPermission(Permission.TENANTS_CREDENTIAL)
     @Operation(
             operationId = "createTenantAdmin",
-            summary = "Makes an admin of the tenant, with a password for the first login",
+            summary = "Creates an admin of the tenant, with a password for the first login",
             description =
-                    "The password is told once and must be replaced at the first login. Until then, asking again replaces it; an Idempotency-Key does not bring it back.")
+                    "The password is shown once and must be replaced at the first login. Until then, a repeated request "
+                            + "replaces it; an Idempotency-Key does not show it again.")
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = TenantCredentials.FirstLogin.class)))
@@ -213,7 +218,7 @@ public class OperatorTenantResource {
             operationId = "issueAutomationSecret",
             summary = "Issues the secret with which the tenant's automation gets its tokens",
             description =
-                    "The secret is told once. Issuing again replaces it; an Idempotency-Key does not bring it back.")
+                    "The secret is shown once. A repeated request replaces it; an Idempotency-Key does not show it again.")
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = TenantCredentials.ClientSecret.class)))
@@ -224,7 +229,10 @@ public class OperatorTenantResource {
                 .map(secret -> told(params.mode(), secret, secret.withoutSecret()));
     }
 
-    /** Not kept for a repeated key, as other answers are: a secret is stored nowhere, and a dry run makes none. */
+    /**
+     * Unlike other answers, this one is not stored for a repeated key: a secret is stored nowhere, and a dry run
+     * creates none.
+     */
     private Response told(WriteMode mode, Object secret, Object withoutSecret) {
         return writes.unstored(
                 mode,

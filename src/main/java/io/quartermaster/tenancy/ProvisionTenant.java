@@ -14,7 +14,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The making of a tenant: the {@link ProvisioningStep}s that there are, from low to high. */
+/** Creates a tenant: runs all {@link ProvisioningStep}s, from low to high. */
 @ApplicationScoped
 class ProvisionTenant implements OperationHandler {
 
@@ -59,7 +59,7 @@ class ProvisionTenant implements OperationHandler {
         try {
             return json.readValue(claim.request(), TenantSpec.class);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("what was asked for cannot be read", e);
+            throw new IllegalStateException("the request of an operation cannot be read", e);
         }
     }
 

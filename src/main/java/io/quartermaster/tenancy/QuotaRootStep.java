@@ -5,9 +5,8 @@ import io.quartermaster.platform.inbox.Inbox;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
-import java.util.List;
 
-/** Tells the leader of the tenant, which then stands below the root of every quota tree, with nothing granted yet. */
+/** Announces the tenant to the leader, which then places it below the root of every quota tree, with no grant yet. */
 @ApplicationScoped
 public class QuotaRootStep implements ProvisioningStep {
 
@@ -41,10 +40,7 @@ public class QuotaRootStep implements ProvisioningStep {
 
     private Uni<Void> tell(TenantSpec tenant) {
         return database.in(connection -> Inbox.post(
-                        connection,
-                        tenant.id(),
-                        Inbox.Kind.TENANT,
-                        List.of(tenant.id().value())))
+                        connection, tenant.id(), Inbox.Kind.TENANT, tenant.id().value()))
                 .invoke(wakeups::leader);
     }
 }

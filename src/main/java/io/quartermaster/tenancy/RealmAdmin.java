@@ -22,24 +22,29 @@ import org.keycloak.representations.idm.RealmRepresentation;
 import org.keycloak.representations.idm.RoleRepresentation;
 import org.keycloak.representations.idm.UserRepresentation;
 
-/** What is done to a realm, each so that doing it twice changes nothing. All of it blocks: for calls of {@link KeycloakAdmin} only. */
+/**
+ * Idempotent changes of a realm. All of them block, so only work inside a call of {@link KeycloakAdmin} may use them.
+ */
 public final class RealmAdmin {
 
     private static final Logger LOG = Logger.getLogger(RealmAdmin.class);
 
     private static final int GROUPS_PER_CALL = 500;
-    /** Keycloak makes these clients in every realm. */
+    /** Clients that Keycloak creates in every realm. */
     static final String ADMIN_CLI = "admin-cli";
 
     static final String REALM_MANAGEMENT = "realm-management";
-    /** A role of that client: makes, changes and removes users and groups. */
+    /** A role of that client, with the right to create, change and remove users and groups. */
     static final String MANAGE_USERS = "manage-users";
 
     private static final String UPDATE_PASSWORD = "UPDATE_PASSWORD";
 
     private RealmAdmin() {}
 
-    /** Makes the realm, unless it is there; then its settings stay as they are, for they may have been changed since on purpose. */
+    /**
+     * Creates the realm, unless it exists. The settings of an existing realm stay as they are: they may have been
+     * changed on purpose.
+     */
     static boolean ensure(KeycloakClient keycloak, RealmRepresentation wanted) {
         if (keycloak.realm(wanted.getRealm()).exists()) {
             return false;
@@ -53,53 +58,58 @@ public final class RealmAdmin {
         return true;
     }
 
-    /** Makes the tenant's realm, with its mark, unless it is there. Fails where another realm has that name, and leaves that one as it is. */
+    /**
+     * Creates the tenant's realm, with its mark, unless it exists. Fails if a foreign realm has that name, which stays
+     * unchanged.
+     */
     static void ensure(KeycloakClient keycloak, RealmRepresentation wanted, TenantId tenant) {
         ensure(keycloak, RealmMark.on(wanted, tenant));
         RealmMark.require(keycloak.realm(wanted.getRealm()), tenant);
     }
 
-    /** Removes the tenant's realm. Another realm of that name stays; one of which it is unknown whose it is fails. */
+    /** Removes the tenant's realm. A foreign realm of that name stays. Fails if the owner of the realm is unknown. */
     static void remove(KeycloakRealm realm, TenantId tenant) {
         switch (RealmMark.owner(realm, tenant)) {
             case ABSENT -> {}
             case TENANT -> realm.remove();
-            case OTHER -> LOG.warnf("realm %s stays in Keycloak: it was not made for tenant %s", tenant, tenant);
+            case OTHER ->
+                LOG.warnf("realm %s stays in Keycloak: the service did not create it for tenant %s", tenant, tenant);
             case UNKNOWN ->
                 throw new IllegalStateException("Keycloak's realm " + tenant + " has no attribute "
-                        + RealmMark.ATTRIBUTE + ", so it is unknown whether it was made for tenant " + tenant
-                        + ". Set the attribute to " + tenant + " to have the realm removed, or to none to keep it; then"
+                        + RealmMark.ATTRIBUTE + ", so it is unknown whether the service created it for tenant " + tenant
+                        + ". Set the attribute to " + tenant + " to have the realm removed, or to none to keep it. Then"
                         + " offboard the tenant again");
         }
     }
 
-    /** Somebody else made it meanwhile; what else was not expected goes on. */
+    /** Accepts a conflict, which means that another request created it meanwhile. Rethrows every other failure. */
     private static void requireConflict(KeycloakFailure e) {
         if (!e.isConflict()) {
             throw e;
         }
     }
 
-    /** Makes the group and those above it. */
+    /** Creates the group and those above it, and returns the id of the group. */
     static String ensureGroup(KeycloakRealm realm, GroupPath path) {
         return ensureGroup(realm, path, new ArrayList<>());
     }
 
-    /** A group that a call made. */
+    /** A group that a call created. */
     record MadeGroup(GroupPath path, String id) {}
 
     /**
-     * How a call went that was to make a group and those above it.
+     * The result of a call that creates a group and those above it.
      *
-     * @param refusal why Keycloak did not make one; null where all are there
-     * @param kept after a refusal, those that the call made and that are still there, as far as is known
+     * @param refusal the reason why Keycloak did not create one; null if all exist now
+     * @param kept after a refusal, the groups that the call created and that, as far as is known, still exist
      */
     public record GroupsMade(@Nullable KeycloakFailure refusal, Set<GroupPath> kept) {}
 
     /**
-     * Makes the group and those above it. Where Keycloak refuses one, those that this call made before are removed again, except one that has got
-     * subgroups meanwhile: these are another request's. A removal that fails keeps none of the others from being tried, and is added to
-     * the refusal as suppressed. Fails where Keycloak is away: then nothing is removed, since it is unknown what was made.
+     * Creates the group and those above it. If Keycloak refuses one, this call removes the groups that it created
+     * before, except those that another request has given subgroups meanwhile. A failed removal does not stop the
+     * others, and is added to the refusal as suppressed. Fails if Keycloak is away: then nothing is removed, since it
+     * is unknown what was created.
      */
     public static GroupsMade ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
         List<MadeGroup> made = new ArrayList<>();
@@ -114,7 +124,7 @@ public final class RealmAdmin {
         }
     }
 
-    /** Returns the groups that stay. */
+    /** Removes the groups without subgroups and returns those that stay. */
     static Set<GroupPath> removeEmpty(KeycloakRealm realm, List<MadeGroup> groups, KeycloakFailure refusal) {
         Set<GroupPath> kept = new HashSet<>();
         for (MadeGroup group : groups) {
@@ -133,7 +143,7 @@ public final class RealmAdmin {
         return kept;
     }
 
-    /** False for a group that is removed already. */
+    /** Whether the group has subgroups; false for a group that is removed already. */
     private static boolean hasSubgroups(KeycloakRealm realm, MadeGroup group) {
         try {
             return !realm.subgroups(group.id(), 0, 1).isEmpty();
@@ -172,13 +182,14 @@ public final class RealmAdmin {
     }
 
     /**
-     * The groups of the realm, each before its subgroups. It takes a request per group with subgroups, and one per {@value #GROUPS_PER_CALL} groups.
+     * The groups of the realm, each before its subgroups. The list needs one request per group with subgroups, and one
+     * per {@value #GROUPS_PER_CALL} groups.
      *
      * @param most the most groups that are listed
      */
     public static GroupList groups(KeycloakRealm realm, int most) {
         List<GroupPath> paths = new ArrayList<>();
-        // One more than are listed tells whether there are more.
+        // One more group than the list returns shows whether there are more.
         for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
             List<GroupRepresentation> page = realm.groups(first, GROUPS_PER_CALL);
             page.forEach(group -> collect(realm, "", group, most, paths));
@@ -192,7 +203,8 @@ public final class RealmAdmin {
     private static void collect(
             KeycloakRealm realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
         String path = parent + "/" + group.getName();
-        // A name of the realm's own making may hold a slash, which no path can tell: such a group is not ours to offer.
+        // A group that was created in the realm directly may have a slash in its name. No path can name such a group,
+        // so the list omits it.
         if (paths.size() > most || group.getName().contains("/") || !GroupPath.isValid(path)) {
             return;
         }
@@ -210,7 +222,7 @@ public final class RealmAdmin {
         }
     }
 
-    /** None of a group that is deleted meanwhile. */
+    /** The subgroups; empty for a group that was deleted meanwhile. */
     private static List<GroupRepresentation> subgroups(KeycloakRealm realm, GroupRepresentation group, int first) {
         try {
             return realm.subgroups(group.getId(), first, GROUPS_PER_CALL);
@@ -235,7 +247,10 @@ public final class RealmAdmin {
         realm.joinGroup(realm.user(username).orElseThrow().getId(), ensureGroup(realm, group));
     }
 
-    /** With names and an address, without which Keycloak asks for them at the first login and gives no token before. */
+    /**
+     * Creates the user with names and an email address. Without them, Keycloak requires them at the first login and
+     * issues no token before.
+     */
     private static String create(KeycloakRealm realm, String username, String password) {
         UserRepresentation user = new UserRepresentation();
         user.setUsername(username);
@@ -254,8 +269,8 @@ public final class RealmAdmin {
     }
 
     /**
-     * Makes a user with a role of the realm and a password that must be replaced at the first login; or gives one who never logged in a
-     * new one. False, and nothing is changed, when the user has a password of their own.
+     * Creates a user with a role of the realm and a password that must be replaced at the first login. A user that
+     * never logged in gets a new password. Changes nothing and returns false if the user has set a password already.
      */
     static boolean firstLogin(
             KeycloakRealm realm, TenantCredentials.NewAdmin wanted, String role, String password, WriteMode mode) {
@@ -267,7 +282,7 @@ public final class RealmAdmin {
             return true;
         }
         String id = found.map(UserRepresentation::getId).orElseGet(() -> create(realm, wanted));
-        // The role first: a request that broke off in the middle and is sent again makes a whole admin.
+        // The role first, so that a repeated request completes the admin after a failure in the middle.
         realm.addRoles(id, List.of(realm.role(role)));
         realm.resetPassword(id, password(password, true));
         return true;
@@ -291,28 +306,31 @@ public final class RealmAdmin {
                 throw ProblemException.refused(
                         "not-accepted-by-realm",
                         "body",
-                        "Keycloak does not accept it: " + e.body(),
-                        "what the realm's user profile allows");
+                        "Keycloak does not accept the user: " + e.body(),
+                        "values that the realm's user profile allows");
             }
             throw e;
         }
     }
 
-    /** A new secret of a client, replacing the old one; empty when there is no such client. */
+    /** Replaces the secret of a client and returns the new one; empty when there is no such client. */
     static Optional<String> newSecret(KeycloakRealm realm, String clientId, WriteMode mode) {
         return realm.client(clientId).map(client -> mode == WriteMode.DRY_RUN ? "" : realm.newSecret(client.getId()));
     }
 
     /**
-     * Brings a tenant's realm up to what this version makes new ones from: no password of a person is taken from a program through
-     * Keycloak's own {@code admin-cli}, and the automation's account has no rights over people.
+     * Updates a tenant's realm to the settings that this version gives new realms. Keycloak's own {@code admin-cli}
+     * accepts no user passwords from programs, and the automation's account has no rights over users.
      */
     static void conform(KeycloakRealm realm) {
         refusePasswordsFromPrograms(realm, ADMIN_CLI);
         limitAutomation(realm);
     }
 
-    /** Admins who may not can still look at the realm's people and groups. */
+    /**
+     * Grants or revokes the admins' right to manage users. Without it, admins can still view the realm's users and
+     * groups.
+     */
     static void letAdminsManageUsers(KeycloakRealm realm, boolean wanted) {
         RoleRepresentation right =
                 realm.clientRole(realm.client(REALM_MANAGEMENT).orElseThrow().getId(), MANAGE_USERS);
@@ -323,7 +341,10 @@ public final class RealmAdmin {
         }
     }
 
-    /** A realm whose blueprint has no automation, or gave it other roles, stays as it is. */
+    /**
+     * Removes the automation's rights over users. A realm whose blueprint has no automation, or gave it other roles,
+     * stays unchanged.
+     */
     private static void limitAutomation(KeycloakRealm realm) {
         Optional<String> account = realm.client(TenantCredentials.AUTOMATION_CLIENT)
                 .map(client -> realm.serviceAccount(client.getId()).getId());
@@ -331,7 +352,8 @@ public final class RealmAdmin {
                 .filter(role -> role.getName().equals(Role.TENANT_ADMIN.word()))
                 .findFirst()
                 .ifPresent(admin -> {
-                    ensureRole(realm, Role.TENANT_AUTOMATION.word(), "Everything of the tenant but its users");
+                    ensureRole(
+                            realm, Role.TENANT_AUTOMATION.word(), "Manages everything of the tenant except its users");
                     realm.addRoles(id, List.of(realm.role(Role.TENANT_AUTOMATION.word())));
                     realm.removeRoles(id, List.of(admin));
                 }));

@@ -10,20 +10,20 @@ import java.util.TreeMap;
 import org.keycloak.representations.idm.RealmRepresentation;
 
 /**
- * The attribute that tells the realm which the service made for a tenant from another realm of that name. Without it a realm is neither
- * changed nor removed.
+ * The attribute that marks the realm which the service created for a tenant. The service neither changes nor removes a
+ * realm without it.
  */
 final class RealmMark {
 
     static final String ATTRIBUTE = "quartermaster.tenant";
 
-    /** What the realm of a tenant's name is. */
+    /** The owner of the realm with a tenant's name. */
     enum Owner {
         /** There is no realm of that name. */
         ABSENT,
         /** The realm has the tenant's mark. */
         TENANT,
-        /** The realm has no mark, but the role of tenants' admins: a version that knew no marks may have made it. */
+        /** The realm has no mark, but the role of tenants' admins: a version without marks may have created it. */
         UNKNOWN,
         /** The realm has another mark, or neither a mark nor that role. */
         OTHER
@@ -31,7 +31,7 @@ final class RealmMark {
 
     private RealmMark() {}
 
-    /** Marks a realm that is about to be made. */
+    /** Adds the mark to the representation of a new realm. */
     static RealmRepresentation on(RealmRepresentation realm, TenantId tenant) {
         Map<String, String> attributes =
                 new TreeMap<>(Optional.ofNullable(realm.getAttributes()).orElse(Map.of()));
@@ -52,20 +52,22 @@ final class RealmMark {
         return mark.equals(tenant.value()) ? Owner.TENANT : Owner.OTHER;
     }
 
-    /** Fails, with a message for operators, unless the realm has the tenant's mark. */
+    /** Throws, with a message for operators, unless the realm has the tenant's mark. */
     static void require(KeycloakRealm realm, TenantId tenant) {
         if (owner(realm, tenant) != Owner.TENANT) {
-            throw new IllegalStateException("Keycloak has a realm " + tenant + " that was not made for tenant " + tenant
-                    + " (its attribute " + ATTRIBUTE + " is not " + tenant
-                    + "). Rename that realm, or offboard the tenant"
-                    + " and create one with another id. Set the attribute only if the realm is this tenant's");
+            throw new IllegalStateException(
+                    "Keycloak has a realm " + tenant + " that the service did not create for tenant " + tenant
+                            + " (its attribute " + ATTRIBUTE + " is not " + tenant
+                            + "). Rename that realm, or offboard the tenant"
+                            + " and create one with another id. Set the attribute only if the realm is this tenant's");
         }
     }
 
     /**
-     * Marks the operator's realm that a version without marks made, which has the service's roles and the client of its command line.
+     * Marks an operator's realm that a version without marks created. Such a realm has the service's roles and the
+     * client of its command line.
      *
-     * @throws ForeignRealmException where the realm was not made by the service
+     * @throws ForeignRealmException if the service did not create the realm
      */
     static void adoptOperator(KeycloakRealm realm) {
         Map<String, String> attributes = new TreeMap<>(realm.attributes().orElseThrow());
@@ -79,13 +81,14 @@ final class RealmMark {
             realm.setAttributes(attributes);
         } else if (!Realm.OPERATOR_NAME.equals(mark)) {
             throw new ForeignRealmException("Keycloak has a realm " + Realm.OPERATOR_NAME
-                    + " that was not made by this service, so its tokens are refused. Rename that realm, and the service"
-                    + " makes its own. Set its attribute " + ATTRIBUTE + " to " + Realm.OPERATOR_NAME
-                    + " only if all who have a role " + Role.OPERATOR.word() + " in it are operators");
+                    + " that this service did not create, so its tokens are refused. Rename that realm, and the "
+                    + "service"
+                    + " creates its own. Set its attribute " + ATTRIBUTE + " to " + Realm.OPERATOR_NAME
+                    + " only if all users with a role " + Role.OPERATOR.word() + " in it are operators");
         }
     }
 
-    /** A realm with the name of the operator's is somebody else's. */
+    /** Thrown when a foreign realm has the name of the operator's realm. */
     static final class ForeignRealmException extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -94,7 +97,10 @@ final class RealmMark {
         }
     }
 
-    /** Marks the realm of a tenant that a version without marks made. Fails as {@link #require} does where it is not the tenant's. */
+    /**
+     * Marks a tenant's realm that a version without marks created. Throws as {@link #require} does if it is not the
+     * tenant's.
+     */
     static void adopt(KeycloakRealm realm, TenantId tenant) {
         if (owner(realm, tenant) == Owner.UNKNOWN) {
             Map<String, String> attributes = new TreeMap<>(realm.attributes().orElseThrow());

@@ -15,18 +15,19 @@ import java.util.List;
 import org.jboss.logging.Logger;
 
 /**
- * Keeps tenants' realms as this version of the program wants them: realms made by an older version get what has been added since, and the
- * realm of a suspended tenant takes no changes to its people until the tenant is resumed. The table says which realms are due, so a
- * realm that is as it should be costs no call.
+ * Keeps tenants' realms up to date. Realms from an older version of the program get the later additions. The realm of a
+ * suspended tenant allows its admins no changes of users until the tenant is resumed. The table states which realms are
+ * due, so a realm that is up to date causes no call.
  *
- * <p>Replicas may do this side by side; each realm is one replica's for {@link #BUSY_SECONDS}, and a realm that failed is due again after.
+ * <p>Several replicas may run this concurrently. One replica owns a realm for {@link #BUSY_SECONDS}; after that, a
+ * realm that failed is due again.
  */
 @ApplicationScoped
 class RealmUpkeep {
 
     private static final Logger LOG = Logger.getLogger(RealmUpkeep.class);
 
-    /** Raised whenever {@link RealmAdmin#conform} does more: every realm is then due once. */
+    /** Incremented whenever {@link RealmAdmin#conform} changes more: every realm is then due once. */
     private static final int REVISION = 2;
     /** The first revision in which realms have their tenant's mark. */
     private static final int MARKED = 2;
@@ -55,8 +56,8 @@ class RealmUpkeep {
     }
 
     /**
-     * @param wasSuspended what the realm was last made to be
-     * @param revision the parts that the realm has
+     * @param wasSuspended whether the realm was last set up for a suspended tenant
+     * @param revision the revision of the realm's settings
      */
     private record Due(TenantId tenant, String plan, boolean suspended, boolean wasSuspended, int revision) {
 
@@ -88,7 +89,7 @@ class RealmUpkeep {
                 .last()
                 .replaceWithVoid()
                 .onFailure()
-                .invoke(e -> LOG.warnf("realms could not be looked for: %s", e.getMessage()))
+                .invoke(e -> LOG.warnf("the search for realms that are due failed: %s", e.getMessage()))
                 .onFailure()
                 .recoverWithNull();
     }
@@ -109,7 +110,8 @@ class RealmUpkeep {
                 })
                 .chain(() -> database.on(connection -> connection
                         .preparedQuery(
-                                "update tenant set realm_revision = $2, realm_suspended = $3, realm_busy_until = '-infinity' where id = $1")
+                                "update tenant set realm_revision = $2, realm_suspended = $3, realm_busy_until = "
+                                        + "'-infinity' where id = $1")
                         .execute(Tuple.of(due.tenant().value(), REVISION, due.suspended()))))
                 .replaceWithVoid()
                 .onFailure()

@@ -9,7 +9,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** How tenants are made. */
+/** How tenants are created. */
 @ConfigMapping(prefix = "quartermaster.tenancy")
 public interface TenancyConfig {
 
@@ -17,39 +17,45 @@ public interface TenancyConfig {
     @WithDefault("false")
     boolean demo();
 
-    /** The plans there are; each is a file {@code <plan>.yaml} of the blueprints' folder. */
-    @WithDefault("standard,demo")
+    /**
+     * The available plans; each is a file {@code <plan>.yaml} in the folder of blueprints. The program for one machine
+     * adds {@code demo}.
+     */
+    @WithDefault("standard")
     List<String> plans();
 
-    /** A folder of blueprints and realm templates to use instead of those that come with the program. */
+    /** A folder of blueprints and realm templates that replaces the built-in ones. */
     Optional<Path> blueprints();
 
-    /** Where the portal is; logins may return only there. */
+    /** URL of the portal; logins may redirect only to it. */
     @WithDefault("http://127.0.0.1:8080")
     URI portalUrl();
 
-    /** A user of the operator's realm, made only where {@link #demo()} is on. */
+    /** A user of the operator's realm, created only if {@link #demo()} is on. */
     @WithDefault("operator")
     String demoOperator();
 
-    /** That user's password. Everybody can read it here. */
+    /** Password of that user. It is public, because it stands in this documentation. */
     @WithDefault("demo-operator-password")
     String demoOperatorPassword();
 
-    /** How often each replica reads which origins tenants allow: after this long at the latest, a change made on another replica holds here. */
+    /**
+     * How often each replica reads the origins that tenants allow. A change on another replica takes effect here after
+     * this time at the latest.
+     */
     @WithDefault("5s")
     Duration originsRefresh();
 
     /**
-     * How often to look for realms that an older version of the program made, or whose tenant was suspended or resumed, and bring them up to
-     * date.
+     * How often the service looks for realms to update: those from an older version of the program, and those whose
+     * tenant was suspended or resumed.
      */
     @WithDefault("5s")
     Duration realmUpkeep();
 
-    /** Passwords of users of demo plans, by user name, instead of those that their plan states. */
+    /** Passwords of users of demo plans, by username. They replace the passwords that the plan states. */
     Map<String, String> demoPasswords();
 
-    /** Secret of the operator's client {@code quartermaster-cli}; without it Keycloak makes one up and keeps it. */
+    /** Secret of the operator's client {@code quartermaster-cli}. Without it, Keycloak generates and stores one. */
     Optional<String> cliSecret();
 }

@@ -23,8 +23,8 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the operator hands over when a tenant is made: a first admin, and the secret of the tenant's own automation. Each secret is told
- * once and stored nowhere but in Keycloak; asking again replaces it.
+ * Issues the credentials that the operator gives to a new tenant: a first admin, and the secret of the tenant's own
+ * automation. Each secret is shown once and stored only in Keycloak; a repeated request replaces it.
  */
 @ApplicationScoped
 class TenantCredentials {
@@ -35,7 +35,7 @@ class TenantCredentials {
     private static final Pattern USERNAME = Pattern.compile("[a-z0-9][a-z0-9._@-]{2,253}");
     private static final Pattern EMAIL = Pattern.compile("[^\\s\\p{Cntrl}@]+@[^\\s\\p{Cntrl}@]+");
 
-    /** An admin as asked for. */
+    /** A request for an admin. */
     @Schema(name = "TenantAdminRequest")
     public record NewAdmin(
             @Schema(required = true, examples = "jo-example") @Nullable
@@ -50,15 +50,15 @@ class TenantCredentials {
             @Schema(description = "absent: asked for at the first login") @Nullable
             String lastName) {}
 
-    /** With what the admin logs in for the first time. */
+    /** The credentials for an admin's first login. */
     @Schema(name = "TenantAdmin")
     public record FirstLogin(
             String username,
 
-            @Schema(description = "good for one login, at which it must be replaced; told once")
+            @Schema(description = "valid for one login, at which it must be replaced; shown once")
             String temporaryPassword,
 
-            @Schema(description = "where the admin can log in and set a password")
+            @Schema(description = "URL at which the admin can log in and set a password")
             URI loginUrl) {
 
         Map<String, Object> withoutSecret() {
@@ -71,7 +71,7 @@ class TenantCredentials {
         }
     }
 
-    /** With what a service account gets its tokens. */
+    /** The credentials with which a service account gets its tokens. */
     @Schema(name = "ClientSecret")
     public record ClientSecret(
             String clientId,
@@ -120,13 +120,13 @@ class TenantCredentials {
                 .check(
                         USERNAME.matcher(username).matches(),
                         "username",
-                        "not a name to log in with",
+                        "not a valid username",
                         "3 to 254 lower-case letters, digits, dots, dashes, underlines and @, a letter or digit first")
                 .check(
                         email.length() <= MAX_LENGTH && EMAIL.matcher(email).matches(),
                         "email",
-                        "not an address",
-                        "an address such as jo@example.com")
+                        "not an email address",
+                        "an email address such as jo@example.com")
                 .check(
                         isName(wanted.firstName()),
                         "firstName",
@@ -146,8 +146,8 @@ class TenantCredentials {
     }
 
     /**
-     * Fails (409) when somebody has that name who has logged in before: nobody's own password is replaced here. The audit entry is
-     * committed before Keycloak is told, so that no password is set of which there is none.
+     * Creates an admin. Fails (409) if a user of that name has logged in before: a password that a user has set is
+     * never replaced. The audit entry commits before the call to Keycloak, so that no password is set without an entry.
      */
     Uni<FirstLogin> admin(Caller caller, TenantId tenant, NewAdmin wanted, WriteMode mode) {
         String username = String.valueOf(wanted.username());
@@ -168,13 +168,16 @@ class TenantCredentials {
                     if (!done) {
                         throw ProblemException.conflict(
                                 "user-exists",
-                                "there is a user " + wanted.username() + " who has a password of their own");
+                                "there is a user " + wanted.username() + " that has set a password already");
                     }
                 })
                 .replaceWithVoid();
     }
 
-    /** The old secret gets no tokens from then on; those that are out run out within minutes. Audited as {@link #admin} is. */
+    /**
+     * Replaces the secret of the automation. The old secret gets no tokens from then on; its last tokens expire within
+     * minutes. Audited as {@link #admin} is.
+     */
     Uni<ClientSecret> automation(Caller caller, TenantId tenant, WriteMode mode) {
         return requireUsable(tenant)
                 .chain(() -> newSecret(tenant, WriteMode.DRY_RUN))
@@ -192,7 +195,10 @@ class TenantCredentials {
                         "no-such-client", "the tenant's realm has no client " + AUTOMATION_CLIENT)));
     }
 
-    /** Looked at before the realm is asked, so that nothing is asked of a realm that is not there. */
+    /**
+     * Checks the state of the tenant before the call to Keycloak, so that no request goes to a realm that does not
+     * exist.
+     */
     private Uni<Void> requireUsable(TenantId tenant) {
         return database.on(connection -> tenants.find(connection, tenant))
                 .invoke(TenantCredentials::requireUsable)

@@ -21,16 +21,20 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** A tenant, as it sees itself. Runs as the request role: the database too gives no other tenant's row. */
+/** A tenant's view of itself. Runs as the request role, so that the database, too, shows no other tenant's row. */
 @Path("/v1/tenants/{tenant}")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Tenants")
 public class TenantResource {
 
     private static final String TENANT =
-            "select cast(jsonb_build_object('id', id, 'displayName', display_name, 'plan', plan, 'state', state, 'issuer', issuer, 'createdAt', created_at, 'updatedAt', updated_at, 'version', version) as text) from tenant where id = :tenant";
+            "select cast(jsonb_build_object('id', id, 'displayName', display_name, 'plan', plan, 'state', state, "
+                    + "'issuer', issuer, 'createdAt', created_at, 'updatedAt', updated_at, 'version', version) as text) "
+                    + "from tenant where id = :tenant";
     private static final String OPERATION =
-            "select cast(jsonb_build_object('id', id, 'tenant', tenant_id, 'kind', kind, 'state', state, 'steps', steps, 'error', error, 'attempts', attempts, 'createdAt', created_at, 'updatedAt', updated_at) as text) from operation where tenant_id = :tenant and id = :id";
+            "select cast(jsonb_build_object('id', id, 'tenant', tenant_id, 'kind', kind, 'state', state, 'steps', "
+                    + "steps, 'error', error, 'attempts', attempts, 'createdAt', created_at, 'updatedAt', updated_at) as "
+                    + "text) from operation where tenant_id = :tenant and id = :id";
 
     private final TenantTransactions transactions;
     private final ObjectMapper json;

@@ -29,15 +29,15 @@ import java.util.Set;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Makes tenants, and changes them. */
+/** Creates, changes and offboards tenants. */
 @ApplicationScoped
 class TenantService {
 
     static final int MAX_NAME_LENGTH = 128;
-    /** Realms that are not tenants'. */
+    /** Names of realms that no tenant may have. */
     private static final Set<String> RESERVED = Set.of(Realm.OPERATOR_NAME, "master");
 
-    /** A tenant as asked for. */
+    /** A request for a tenant. */
     @Schema(name = "TenantRequest")
     public record NewTenant(
             @Nullable String id,
@@ -45,16 +45,16 @@ class TenantService {
             @Nullable String plan,
             @Nullable List<GroupPath> groups) {}
 
-    /** What to change; what is absent stays. */
+    /** A change of a tenant; absent fields stay unchanged. */
     @Schema(name = "TenantPatch")
     public record TenantChange(
             @Schema(description = "Name for people; null returns to the id of the tenant.") @Nullable
             String displayName,
 
-            @Schema(description = "The state that is asked for. Null is refused.") @Nullable
+            @Schema(description = "The requested state. Null is refused.") @Nullable
             Wish state) {
 
-        /** The states that can be asked for. */
+        /** The states that a request can ask for. */
         @Schema(name = "TenantWish")
         public enum Wish {
             ACTIVE,
@@ -111,7 +111,7 @@ class TenantService {
                         "id",
                         wanted.id() == null ? "is missing" : "\"" + id + "\" is not an id of a tenant",
                         TenantId.ACCEPTED)
-                .check(!RESERVED.contains(id), "id", "this name is taken by the service itself", TenantId.ACCEPTED)
+                .check(!RESERVED.contains(id), "id", "this name is reserved for the service itself", TenantId.ACCEPTED)
                 .check(
                         blueprint.isPresent(),
                         "plan",
@@ -142,7 +142,7 @@ class TenantService {
         return !name.isBlank() && name.length() <= MAX_NAME_LENGTH && PrintableText.isPrintable(name);
     }
 
-    /** 202 with the operation, the same for the same request however often it comes. */
+    /** Answers 202 with the operation; a repeated request gets the same operation. */
     Uni<WriteReply> create(SqlConnection connection, Caller caller, TenantSpec spec) {
         return tenants.insert(connection, spec, identity.issuerOf(spec.id().value()))
                 .chain(isNew -> isNew ? begin(connection, caller, spec) : again(connection, spec))
@@ -170,7 +170,7 @@ class TenantService {
             case OFFBOARDING, DELETED ->
                 throw ProblemException.conflict(
                         "tenant-exists",
-                        "there was a tenant " + tenant.id() + "; its books stay, so its id is not used again");
+                        "there was a tenant " + tenant.id() + "; its usage stays, so its id is not used again");
             case PROVISIONING, ACTIVE, SUSPENDED, FAILED -> {}
         }
     }
@@ -202,7 +202,7 @@ class TenantService {
             throw ProblemException.conflict(
                     "tenant-exists",
                     "there is a tenant " + now.id() + " already, with other values of "
-                            + String.join(" and ", different) + " than asked for");
+                            + String.join(" and ", different) + " than the request states");
         }
     }
 
@@ -216,7 +216,7 @@ class TenantService {
                 return Uni.createFrom().item(WriteReply.ok(before, before.version()));
             }
             return tenants.update(connection, wish)
-                    .call(() -> Inbox.post(connection, id, Inbox.Kind.TENANT, List.of(id.value())))
+                    .call(() -> Inbox.post(connection, id, Inbox.Kind.TENANT, id.value()))
                     .call(after -> audit.record(
                             connection,
                             id,
@@ -252,7 +252,10 @@ class TenantService {
                 before.version());
     }
 
-    /** Only what is active can be suspended and only what is suspended resumed; being there already is fine. */
+    /**
+     * The state after a change. Only an active tenant can be suspended, and only a suspended one resumed. A request for
+     * the current state changes nothing.
+     */
     private static TenantState moved(TenantState now, TenantChange.Wish wish) {
         TenantState wanted =
                 switch (wish) {
@@ -276,7 +279,7 @@ class TenantService {
         return after.state() == TenantState.SUSPENDED ? "tenants:suspend" : "tenants:resume";
     }
 
-    /** 202 with the operation, the same however often it is asked for. */
+    /** Answers 202 with the operation; a repeated request gets the same operation. */
     Uni<WriteReply> offboard(SqlConnection connection, Caller caller, TenantId id) {
         return tenants.lock(connection, id)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
@@ -296,8 +299,8 @@ class TenantService {
                 .last(connection, tenant.id(), ProvisionTenant.KIND)
                 .map(Optional::orElseThrow)
                 .call(made -> requireLeavable(connection, made))
-                .call(made ->
-                        operations.cancel(connection, made.operation(), "the tenant is offboarded before it was made"))
+                .call(made -> operations.cancel(
+                        connection, made.operation(), "the tenant was offboarded before its provisioning ended"))
                 .chain(made -> tenants.update(connection, in(tenant, TenantState.OFFBOARDING))
                         .call(after -> audit.record(
                                 connection,
@@ -347,7 +350,7 @@ class TenantService {
                 tenant.version());
     }
 
-    /** After the commit: whose tokens count may have changed. */
+    /** Reloads the directory of issuers after the commit, since the change may make tokens valid or invalid. */
     Uni<Void> committed(WriteMode mode) {
         return switch (mode) {
             case COMMIT -> issuerDirectory.reload();

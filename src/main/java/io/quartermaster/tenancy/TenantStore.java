@@ -17,16 +17,16 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class TenantStore {
 
-    /** Whether it was not there yet. */
+    /** Inserts a tenant; false if it exists already. */
     Uni<Boolean> insert(SqlConnection connection, TenantSpec spec, String issuer) {
         return connection
-                .preparedQuery(
-                        "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $2, $3, $1, $4, 'provisioning') on conflict (id) do nothing")
+                .preparedQuery("insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $2, $3, "
+                        + "$1, $4, 'provisioning') on conflict (id) do nothing")
                 .execute(Tuple.of(spec.id().value(), spec.displayName(), spec.plan(), issuer))
                 .map(rows -> rows.rowCount() == 1);
     }
 
-    /** Locked until the end of the transaction. */
+    /** Reads a tenant and locks it until the end of the transaction. */
     Uni<Optional<Tenant>> lock(SqlConnection connection, TenantId id) {
         return connection
                 .preparedQuery("select " + Tenant.COLUMNS + " from tenant where id = $1 for update")
@@ -55,18 +55,18 @@ class TenantStore {
 
     Uni<Tenant> update(SqlConnection connection, Tenant tenant) {
         return connection
-                .preparedQuery(
-                        "update tenant set display_name = $2, state = $3, version = version + 1, updated_at = clock_timestamp() where id = $1 returning "
-                                + Tenant.COLUMNS)
+                .preparedQuery("update tenant set display_name = $2, state = $3, version = version + 1, updated_at = "
+                        + "clock_timestamp() where id = $1 returning "
+                        + Tenant.COLUMNS)
                 .execute(Tuple.of(tenant.id().value(), tenant.displayName(), EnumNames.of(tenant.state())))
                 .map(rows -> first(rows).orElseThrow());
     }
 
-    /** Moves the tenant on, unless it is no longer in the state it is moved from. */
+    /** Changes the state of the tenant; false if it is not in the state {@code from}. */
     Uni<Boolean> move(SqlConnection connection, TenantId id, TenantState from, TenantState to) {
         return connection
-                .preparedQuery(
-                        "update tenant set state = $3, version = version + 1, updated_at = clock_timestamp() where id = $1 and state = $2")
+                .preparedQuery("update tenant set state = $3, version = version + 1, updated_at = clock_timestamp() "
+                        + "where id = $1 and state = $2")
                 .execute(Tuple.of(id.value(), EnumNames.of(from), EnumNames.of(to)))
                 .map(rows -> rows.rowCount() == 1);
     }

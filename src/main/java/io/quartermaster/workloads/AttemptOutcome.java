@@ -2,23 +2,23 @@ package io.quartermaster.workloads;
 
 import java.util.Locale;
 
-/** How an attempt ended. */
+/** The outcome of an attempt. */
 public enum AttemptOutcome {
     SUCCEEDED,
     FAILED,
-    /** Ended by the machine for using more memory than it had. */
+    /** The machine ended it because it used more memory than it had. */
     OUT_OF_MEMORY,
-    /** Made room for other work. */
+    /** It stopped for another workload. */
     PREEMPTED,
-    /** Made room by giving up its devices; its processes stay. */
+    /** It gave its devices to another workload; its processes stay on the node. */
     PAUSED,
     CANCELLED,
     /** Ran for its maximum run time. */
     TIMED_OUT,
-    /** Its node was given up, so nobody saw how it ended. */
+    /** Its node was given up, so no executor reported its end. */
     LOST;
 
-    /** As the API and the database write it. */
+    /** The word for it in the API and the database. */
     public String word() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
@@ -29,6 +29,6 @@ public enum AttemptOutcome {
                 return outcome;
             }
         }
-        throw new IllegalArgumentException("no outcome of an attempt: " + word);
+        throw new IllegalArgumentException("unknown outcome of an attempt: " + word);
     }
 }

@@ -4,8 +4,8 @@ import java.util.Locale;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 
 /**
- * What the API asks for a workload; the leader makes it so. A wish to hold stops nothing that runs: it takes effect when the workload
- * would wait next. A wish to cancel is final.
+ * The desired state of a workload. The API writes it and the leader carries it out. A hold stops nothing that runs: it
+ * takes effect when the workload would wait again. A cancellation is final.
  */
 @Schema(name = "WorkloadWish")
 public enum DesiredState {
@@ -13,7 +13,7 @@ public enum DesiredState {
     HOLD,
     CANCEL;
 
-    /** As the database writes it. */
+    /** The word for it in the database. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
@@ -24,6 +24,6 @@ public enum DesiredState {
                 return desiredState;
             }
         }
-        throw new IllegalArgumentException("no wish for a workload: " + word);
+        throw new IllegalArgumentException("unknown desired state of a workload: " + word);
     }
 }

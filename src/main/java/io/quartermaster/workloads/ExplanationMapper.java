@@ -17,22 +17,24 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Puts into words why a workload is where it is. */
+/** Explains in words why a workload waits, runs or has ended. */
 final class ExplanationMapper {
 
     private ExplanationMapper() {}
 
-    /** Whether the cell was looked at while it waited for what a plan decides. */
+    /** Whether the prospect describes the workload while it waited for a plan. */
     static boolean isOfItsWait(OutlookSource.Prospect prospect) {
         return prospect.standing() == OutlookSource.Standing.WAITS
                 || prospect.standing() == OutlookSource.Standing.STARTS;
     }
 
-    /** With what the leader stored: of another moment than now, so nothing of now stands beside it. */
+    /**
+     * Explains with the reasons that the leader stored. They are of an earlier moment, so no present numbers are added.
+     */
     static Explanation stored(Details details, WorkloadApi.@Nullable Position position) {
         return explanation(
                 details,
-                sentence(details, position, details.reasons(), "no plan has looked at it yet"),
+                sentence(details, position, details.reasons(), "no plan has considered it yet"),
                 details.reasons(),
                 details.reasonsAt(),
                 position,
@@ -40,7 +42,7 @@ final class ExplanationMapper {
                 null);
     }
 
-    /** With reasons and an outlook of one moment. */
+    /** Explains with reasons and an outlook of one moment. */
     static Explanation waiting(
             Details details,
             WorkloadApi.@Nullable Position position,
@@ -54,7 +56,7 @@ final class ExplanationMapper {
                 details, sentence, reasons, reasons.isEmpty() ? null : prospect.asOf(), position, null, outlook);
     }
 
-    /** @param without what is so where there is no reason */
+    /** @param without the clause that stands in for a missing reason */
     private static String sentence(
             Details details,
             WorkloadApi.@Nullable Position position,
@@ -66,8 +68,7 @@ final class ExplanationMapper {
         }
         boolean paused = "paused".equals(details.workload().state());
         String waits = paused
-                ? name + " is paused: its processes stand still and hold no GPU, and it waits for its own node to go on"
-                        + " there."
+                ? name + " is paused: its processes stay on its node and hold no GPU, and it waits to resume there."
                 : name + " waits" + (reasons.isEmpty() ? "; " + without + "." : ".");
         String why = reasons.isEmpty()
                 ? ""
@@ -75,7 +76,7 @@ final class ExplanationMapper {
         return preempted(details, position) + waits + why;
     }
 
-    /** What the outlook adds: what comes first, what would be enough, and when it starts. */
+    /** Adds the outlook: the workload that comes first, the changes that would be enough, and the forecast start. */
     private static String more(Details details, WorkloadApi.Outlook outlook) {
         StringBuilder more = new StringBuilder();
         if (outlook.behind() != null) {
@@ -99,11 +100,11 @@ final class ExplanationMapper {
         return more.toString();
     }
 
-    /** @param rule by which right the newest attempt was bound */
+    /** @param rule the rule by which the newest attempt holds its devices */
     static Explanation withAttempt(Details details, WorkloadState.WithAttempt state, @Nullable String rule) {
         String name = details.workload().name();
         WorkloadApi.Attempt attempt = details.attempts().getLast();
-        // With those of its surplus workers.
+        // The amount includes the surplus workers.
         long held = Math.max(
                 attempt.gpus().milli(),
                 details.workload().heldGpus() == null
@@ -128,7 +129,7 @@ final class ExplanationMapper {
         String name = details.workload().name();
         String reason = details.workload().endReason();
         String because = reason == null ? "." : ": " + reason + ".";
-        // Its reason may say already that it was cancelled.
+        // The reason may state the cancellation already.
         String ofCancelled =
                 reason != null && reason.startsWith("cancelled ") ? " was " + reason + "." : " was cancelled" + because;
         String sentence =
@@ -143,7 +144,7 @@ final class ExplanationMapper {
         return explanation(details, sentence, List.of(), null, null, null, null);
     }
 
-    /** Of work that was stopped for others and is queued again: when, by which rule, and what happens next. */
+    /** Explains a preempted workload that waits again: the time, the rule, and the next step. */
     private static String preempted(Details details, WorkloadApi.@Nullable Position position) {
         WorkloadApi.Preemption last = lastPreemption(details);
         WorkloadApi.Attempt attempt =
@@ -157,13 +158,13 @@ final class ExplanationMapper {
                             + ". ";
         }
         String again = "consolidate".equals(last.cause())
-                ? "It starts again where its new place is kept. "
+                ? "It starts again at the place that is kept for it. "
                 : "It " + place(position) + " and starts again when there is room. ";
         return details.workload().name() + " was stopped at " + TimeFormat.utc(last.at()) + " during attempt "
                 + last.attempt() + ": " + rule(last) + ". " + again;
     }
 
-    /** Where it stands in its queue once it is there again. */
+    /** The place in its queue after the preemption. */
     private static String place(WorkloadApi.@Nullable Position position) {
         if (position == null) {
             return "is in its queue again";
@@ -182,7 +183,7 @@ final class ExplanationMapper {
         return last.attempt() == details.attempts().getLast().number() ? last : null;
     }
 
-    /** Why the scheduler stopped or moved it, as a clause. */
+    /** The reason why the scheduler stopped or moved it, as a clause. */
     private static String rule(WorkloadApi.Preemption preemption) {
         return switch (preemption.cause()) {
             case "reclaim" ->
@@ -190,9 +191,9 @@ final class ExplanationMapper {
             case "consolidate" -> "it is moved to another place to close a gap";
             case "budget" -> "the GPU-hours of its group or tenant for the period were used up";
             case "close" -> "its pool closed";
-            case "drain" -> "its group or tenant held more than its limit after the time to give it back";
+            case "drain" -> "its group or tenant still held more than its limit at the end of the drain";
             case "incomplete" -> "too few of its workers were left";
-            default -> "work of higher priority of its group needed its place";
+            default -> "a workload of its group with a higher priority needed its place";
         };
     }
 
@@ -206,11 +207,11 @@ final class ExplanationMapper {
         WorkloadApi.Attempt last = details.attempts().getLast();
         String until = last.deadline() == null ? "" : " It has until " + TimeFormat.utc(last.deadline()) + " to stop.";
         if (preemption != null) {
-            String told = "paused".equals(last.stopReason()) ? " was told to pause at " : " was told to stop at ";
-            return name + told + TimeFormat.utc(preemption.at()) + ": " + rule(preemption) + "." + until
+            String asked = "paused".equals(last.stopReason()) ? " was asked to pause at " : " was asked to stop at ";
+            return name + asked + TimeFormat.utc(preemption.at()) + ": " + rule(preemption) + "." + until
                     + next(details);
         }
-        return name + " was told to stop"
+        return name + " was asked to stop"
                 + (last.stopReason() == null ? "." : ": " + because(last.stopReason()) + ".")
                 + until;
     }
@@ -222,13 +223,13 @@ final class ExplanationMapper {
     private static String because(String stopReason) {
         return switch (stopReason) {
             case "lost" -> "a node that it ran on was given up";
-            case "incomplete" -> "a part of it is over, and the rest does not go on alone";
+            case "incomplete" -> "a part of it is over, and the rest cannot continue alone";
             case "cancelled" -> "it was cancelled on request";
             default -> stopReason;
         };
     }
 
-    /** Those whom an outlook names. */
+    /** The workloads that an outlook refers to. */
     static List<UUID> holders(OutlookSource.Prospect prospect) {
         return prospect.outlook().stream()
                 .flatMap(outlook -> Stream.concat(
@@ -238,7 +239,7 @@ final class ExplanationMapper {
                 .toList();
     }
 
-    /** The groups whose policies an outlook would change. */
+    /** The groups with policies that an outlook would change. */
     static List<String> groups(OutlookSource.Prospect prospect) {
         return prospect.outlook().stream()
                 .flatMap(outlook -> outlook.perPool().stream())
@@ -250,8 +251,8 @@ final class ExplanationMapper {
     }
 
     /**
-     * @param known those of the holders that the tenant has; others are left out
-     * @param policies names of policies by group
+     * @param known the tenant's own workloads among the holders; others are left out
+     * @param policies the names of policies, by group
      */
     static WorkloadApi.Outlook outlook(
             OutlookSource.Prospect prospect, Map<UUID, WorkloadApi.Holder> known, Map<String, String> policies) {
@@ -311,7 +312,7 @@ final class ExplanationMapper {
                 relief.workloads() > 0 ? relief.workloads() : null);
     }
 
-    /** What its right means for it, as a sentence with a blank before it. */
+    /** The meaning of its rule, as a sentence with a leading blank. */
     private static String right(Details details, @Nullable String rule) {
         boolean preemptible = details.workload().preemptible();
         return switch (rule) {
@@ -320,7 +321,7 @@ final class ExplanationMapper {
             case "over-quota" ->
                 " It uses GPUs beyond what is reserved for its group"
                         + (preemptible ? ", and can be stopped when others with a right to them need them." : ".");
-            case "nominated" -> " It got the place that was set aside for it.";
+            case "nominated" -> " It got the place that was kept for it.";
             case "open" -> " The pool has no quotas.";
             default -> "";
         };

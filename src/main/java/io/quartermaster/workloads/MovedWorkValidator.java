@@ -22,19 +22,21 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether a queue takes the waiting work of queues that are retired: its room, the type of the work, its GPUs, its priority and its submitters, as of
- * submissions. A submitter's groups are known only while it calls, so it counts as admitted where the queue's access rules admit everyone
- * whom the rules of the work's own queue admit, or name the submitter.
+ * Checks whether a queue can take the waiting workloads of retired queues. It checks the queue's free places, and the
+ * type, GPUs, priority and submitters of the workloads, as for submissions. A submitter's groups are known only during
+ * the submitter's own calls. So a submitter counts as admitted in two cases: the queue's access rules admit everyone
+ * that the rules of the present queue admit, or they name the submitter.
  */
 @ApplicationScoped
 class MovedWorkValidator implements WaitingMoveGuard {
 
     private static final String FIELD = "moveTo";
-    /** However many submitters are not admitted, a refusal names a few. */
+    /** The most submitters that a refusal names. */
     private static final int MAX_NAMED = 5;
 
     private static final String WAITS =
-            " from workload where tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', 'paused') and wish <> 'cancel'";
+            " from workload where tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', "
+                    + "'paused') and wish <> 'cancel'";
 
     private final QueueDirectory queues;
     private final SubmissionAdmission submissionAdmission;
@@ -45,9 +47,10 @@ class MovedWorkValidator implements WaitingMoveGuard {
     }
 
     /**
-     * Work that is alike in what the target's profile and policy have to fit.
+     * Workloads with the same requirements for the target's profile and policy.
      *
-     * @param underPolicy whether it is under the target's policy already, so that the move gives it no other rights
+     * @param underPolicy whether they are under the target's policy already, so that the move gives them no other
+     *     rights
      */
     private record Kind(
             WorkloadType type,
@@ -65,7 +68,7 @@ class MovedWorkValidator implements WaitingMoveGuard {
                 .map(terms -> {
                     QueueTerms found = terms.get(target.name());
                     if (found == null) {
-                        throw new IllegalStateException("queue " + target.name() + " was there a moment ago");
+                        throw new IllegalStateException("queue " + target.name() + " no longer exists");
                     }
                     return found;
                 })
@@ -93,23 +96,24 @@ class MovedWorkValidator implements WaitingMoveGuard {
         if (!kind.type().fits(target.gpus().any())) {
             throw refused(
                     "type-does-not-fit",
-                    "work of type " + kind.type().word() + " waits, which uses no GPU, and queue " + target.name()
-                            + " has a profile with GPUs",
+                    "a waiting workload has type " + kind.type().word() + ", which uses no GPU, but queue "
+                            + target.name() + " has a profile with GPUs",
                     "a queue whose profile has no GPUs");
         }
         if (!target.gpus().allows(kind.gpus())) {
             throw refused(
                     "gpus-out-of-range",
-                    "work that asks for " + GpuFormat.count(kind.gpus().getAsInt(), "GPU")
-                            + " per worker waits, and queue " + target.name() + " does not give a worker that many",
+                    "a waiting workload asks for " + GpuFormat.count(kind.gpus().getAsInt(), "GPU")
+                            + " per worker, but queue " + target.name() + " does not give a worker that many",
                     "a queue whose profile allows "
                             + GpuFormat.count(kind.gpus().getAsInt(), "GPU") + " per worker");
         }
         if (!target.gpus().allowsAtLeast(kind.minGpus(), kind.gpus())) {
             throw refused(
                     "gpus-out-of-range",
-                    "work that starts with " + GpuFormat.count(kind.minGpus().getAsInt(), "GPU")
-                            + " per worker waits, and queue " + target.name() + " does not give a worker that few",
+                    "a waiting workload starts with "
+                            + GpuFormat.count(kind.minGpus().getAsInt(), "GPU") + " per worker, but queue "
+                            + target.name() + " does not give a worker that few",
                     "a queue whose profile allows "
                             + GpuFormat.count(kind.minGpus().getAsInt(), "GPU") + " per worker");
         }
@@ -120,7 +124,7 @@ class MovedWorkValidator implements WaitingMoveGuard {
             throw refused(
                     SubmissionRightsValidator.CODE,
                     objections.getFirst().message(),
-                    "a queue of a policy that allows it, or a policy that does");
+                    "a queue whose policy allows it, or a change of this policy");
         }
     }
 
@@ -137,10 +141,10 @@ class MovedWorkValidator implements WaitingMoveGuard {
             String more = strangers.size() > MAX_NAMED ? " and " + (strangers.size() - MAX_NAMED) + " more" : "";
             throw refused(
                     "submitter-not-admitted",
-                    "no access rule of queue " + target.name() + " admits who submitted the waiting work: "
+                    "no access rule of queue " + target.name() + " admits the submitters of the waiting workloads: "
                             + String.join(
                                     ", ", strangers.stream().limit(MAX_NAMED).toList()) + more,
-                    "a queue whose access rules admit them; add a rule to it first");
+                    "a queue whose access rules admit them; add a rule to this queue first");
         }
     }
 
@@ -190,7 +194,8 @@ class MovedWorkValidator implements WaitingMoveGuard {
 
     private static Uni<Map<UUID, QueueAccessRules>> rules(Mutiny.Session session, TenantId tenant, List<UUID> queues) {
         return session.createNativeQuery(
-                        "select queue_id, subject_kind, subject from access_rule where tenant_id = :tenant and queue_id in (:queues)",
+                        "select queue_id, subject_kind, subject from access_rule where tenant_id = :tenant and "
+                                + "queue_id in (:queues)",
                         Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("queues", queues)

@@ -25,21 +25,26 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
- * The queues of all tenants by name, remembered for a moment so that a submission need not read them. The insert compares the versions of
- * the queue, of its access rules, of its policy and of its profile, so nothing enters by what is not so any more; and nothing is refused by what is
- * remembered: {@link #read} has the last word.
+ * A short-lived cache of the queues of all tenants by name, so that a submission need not read them. The insert
+ * compares the versions of the queue, its access rules, its policy and its profile, so no submission enters by outdated
+ * terms. No submission is refused by cached terms either: {@link #read} decides.
  */
 @ApplicationScoped
 class QueueDirectory {
 
-    /** Far above the queues that are busy at a time; when it is reached everything is forgotten. */
+    /** Far above the number of queues that are active at a time. At this size the cache is cleared. */
     private static final int MAX_REMEMBERED = 20_000;
 
     private static final String READ = """
-            select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'rulesVersion', q.rules_version, 'policyVersion', p.version, 'profileVersion', f.version, 'policy', p.name, 'maxPriority', p.max_priority,
+            select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'rulesVersion',
+                q.rules_version, 'policyVersion', p.version, 'profileVersion', f.version, 'policy', p.name,
+                'maxPriority', p.max_priority,
                        'nonPreemptible', p.non_preemptible, 'profile', q.profile_id,
-                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'withGpus', f.gpu_milli > 0 or f.gpu_memory_mib is not null,
-                       'wholeGpus', f.gpu_memory_mib is null and f.mig is null and f.gpu_milli % (1000 * f.gpu_devices) = 0, 'maxGpus', f.max_gpus, 'maxWaiting', q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
+                       'group', p.group_path, 'gpuMilli', f.gpu_milli, 'withGpus', f.gpu_milli > 0
+                           or f.gpu_memory_mib is not null,
+                       'wholeGpus', f.gpu_memory_mib is null and f.mig is null
+                           and f.gpu_milli % (1000 * f.gpu_devices) = 0, 'maxGpus', f.max_gpus, 'maxWaiting',
+                           q.max_waiting, 'draining', q.state = 'draining', 'active', t.state = 'active',
                        'rules', (select coalesce(json_agg(json_build_array(r.subject_kind, r.subject)), '[]')
                                    from access_rule r where r.tenant_id = q.tenant_id and r.queue_id = q.id)) as text)
               from queue q
@@ -66,13 +71,13 @@ class QueueDirectory {
     }
 
     /**
-     * The queues of some names; a name that no open queue has is absent.
+     * Queues by name; a name without an open queue is absent.
      *
-     * @param remembered whether any of it was read before this was asked
+     * @param remembered whether any of them comes from the cache
      */
     record Found(Map<String, QueueTerms> terms, boolean remembered) {}
 
-    /** Of what is remembered, and read is only the rest. */
+    /** Takes queues from the cache and reads only the others. */
     Uni<Found> find(TenantId tenant, Collection<String> names) {
         Map<String, QueueTerms> found = new HashMap<>();
         Set<String> missing = new TreeSet<>();
@@ -95,12 +100,12 @@ class QueueDirectory {
         });
     }
 
-    /** As they are now, in a transaction of its own. */
+    /** Reads the present queues in a transaction of its own. */
     Uni<Map<String, QueueTerms>> read(TenantId tenant, Set<String> names) {
         return transactions.in(tenant, session -> read(session, tenant, names));
     }
 
-    /** As they are in this transaction. */
+    /** Reads the present queues in this transaction. */
     Uni<Map<String, QueueTerms>> read(Mutiny.Session session, TenantId tenant, Set<String> names) {
         long now = System.nanoTime();
         return session.createNativeQuery(READ, String.class)
@@ -133,7 +138,7 @@ class QueueDirectory {
                 String kind = rule.get(0).asText();
                 rules.add(AccessRule.of(
                         AccessRule.Kind.of(kind)
-                                .orElseThrow(() -> new IllegalStateException("no kind of access rule: " + kind)),
+                                .orElseThrow(() -> new IllegalStateException("unknown kind of access rule: " + kind)),
                         rule.get(1).asText()));
             }
             return new QueueTerms(
@@ -161,7 +166,7 @@ class QueueDirectory {
                     node.get("active").asBoolean(),
                     new QueueAccessRules(rules));
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a queue cannot be read", e);
+            throw new IllegalStateException("could not read a queue", e);
         }
     }
 
@@ -173,7 +178,7 @@ class QueueDirectory {
         try {
             return json.writeValueAsString(names);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("names cannot be written as JSON", e);
+            throw new IllegalStateException("could not write names as JSON", e);
         }
     }
 }

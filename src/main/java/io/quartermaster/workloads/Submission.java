@@ -14,17 +14,18 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a member submits, as it was sent: anything may be absent until {@link #check} has passed.
+ * A member's submission as it was sent: any field may be absent until {@link #check} has passed.
  *
  * @param queue name of the queue
- * @param priority higher goes first within the group; the type's own when absent, but not above what the policy allows
- * @param preemptible the type's own when absent
- * @param dedicatedOnly to run only within what is reserved
- * @param abortCallback run before it is stopped, within the policy's grace time
- * @param gpus of one worker, where the profile lets the workload choose
- * @param minGpus with how many of them it starts where it cannot have all
- * @param maxRuntime it is stopped when it has run that long
- * @param hold not to be started before it is released
+ * @param priority higher priorities start first within the group; absent: the type's default, up to the policy's
+ *     maximum
+ * @param preemptible absent: the type's default
+ * @param dedicatedOnly whether it runs only within the reserved amount
+ * @param abortCallback run before the workload is stopped, within the policy's grace period
+ * @param gpus of one worker, if the profile lets the workload choose
+ * @param minGpus the number of GPUs with which a worker starts if it cannot have all
+ * @param maxRuntime the workload is stopped after this run time
+ * @param hold whether it stays held until it is released
  */
 @Schema(name = "Submission")
 public record Submission(
@@ -51,14 +52,15 @@ public record Submission(
 
         @Schema(
                 description =
-                        "whole GPUs of one worker, within the range of the queue's profile; absent: the profile's gpus",
+                        "Whole GPUs per worker, within the range of the queue's profile. Absent: the profile's number.",
                 examples = "4")
         @Nullable
         GpuAmount gpus,
 
         @Schema(
                 description =
-                        "with how many of them it starts, at the least, where it cannot have all; it gets no more of them in that attempt; absent: all",
+                        "The least number of GPUs with which a worker starts if it cannot have all; that attempt then "
+                                + "gets no more. Absent: all.",
                 examples = "2")
         @Nullable
         GpuAmount minGpus,
@@ -84,23 +86,23 @@ public record Submission(
     private static final Pattern RESERVED_VARIABLE =
             Pattern.compile("QM_.*|CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_VISIBLE_DEVICES");
     private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._/-]{0,126}");
-    private static final String TEXT = "text without NUL and without halves of surrogate pairs";
+    private static final String TEXT = "text without NUL characters and without unpaired surrogates";
 
-    /** Notes everything that is wrong; {@code at} is put before each field's name. */
+    /** Collects all errors; {@code at} is the prefix of the field names. */
     void check(String at, Invalid invalid) {
         invalid.check(
                 queue != null && QUEUE.matcher(queue).matches(),
                 at + "queue",
-                queue == null ? "a submission names its queue" : "not a name of a queue",
-                "a name such as research-single: lower-case letters, digits and hyphens, up to 127");
+                queue == null ? "is missing" : "is not a name of a queue",
+                "a name such as research-single: up to 127 lower-case letters, digits and hyphens");
         invalid.check(
                 name != null && !name.isBlank() && name.length() <= MAX_NAME && isLine(name),
                 at + "name",
-                name == null ? "a submission has a name" : "not a name",
+                name == null ? "is missing" : "is not a valid name",
                 "1 to " + MAX_NAME + " characters on one line, not all of them blank");
-        invalid.check(type != null, at + "type", "a submission has a type", types());
+        invalid.check(type != null, at + "type", "is missing", types());
         if (command == null) {
-            invalid.add(at + "command", "a submission has a command", words());
+            invalid.add(at + "command", "is missing", words());
         } else {
             checkWords(command, at + "command", invalid);
         }
@@ -124,17 +126,17 @@ public record Submission(
                 "an ISO-8601 duration from PT1S to " + MAX_RUNTIME);
     }
 
-    /** How many whole GPUs a worker is to have, if the submission says so. */
+    /** The requested whole GPUs per worker, if stated. */
     OptionalInt namedGpus() {
         return gpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(gpus.milli() / WHOLE_GPU));
     }
 
-    /** With how many it starts where it cannot have all, if the submission says so. */
+    /** The least number of GPUs with which a worker starts, if stated. */
     OptionalInt namedMinGpus() {
         return minGpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(minGpus.milli() / WHOLE_GPU));
     }
 
-    /** Notes what is wrong with an amount of GPUs, whatever the profile. */
+    /** Collects the errors of an amount of GPUs that do not depend on the profile. */
     public static void checkGpus(@Nullable GpuAmount gpus, String field, Invalid invalid) {
         invalid.check(
                 gpus == null || gpus.milli() > 0 && gpus.milli() % WHOLE_GPU == 0,
@@ -147,40 +149,39 @@ public record Submission(
         return Boolean.TRUE.equals(hold) ? DesiredState.HOLD : DesiredState.RUN;
     }
 
-    /** The type of a submission that was checked. */
+    /** The type of a checked submission. */
     WorkloadType known() {
         if (type == null) {
-            throw new IllegalStateException("a submission without a type passed its check");
+            throw new IllegalStateException("a submission without a type has passed its check");
         }
         return type;
     }
 
-    /** The queue of a submission that was checked. */
+    /** The queue of a checked submission. */
     String knownQueue() {
         if (queue == null) {
-            throw new IllegalStateException("a submission without a queue passed its check");
+            throw new IllegalStateException("a submission without a queue has passed its check");
         }
         return queue;
     }
 
     private static void checkWords(List<@Nullable String> words, String field, Invalid invalid) {
         if (words.isEmpty() || words.size() > MAX_WORDS) {
-            invalid.add(field, "it has " + words.size() + " words", words());
+            invalid.add(field, "has " + words.size() + " words", words());
             return;
         }
         long chars = 0;
         for (int i = 0; i < words.size(); i++) {
             String word = words.get(i);
             if (word == null || !isText(word)) {
-                invalid.add(field + "[" + i + "]", "not a word of a command", TEXT);
+                invalid.add(field + "[" + i + "]", "is not a valid word of a command", TEXT);
                 return;
             }
             chars += word.length();
         }
         String first = words.getFirst();
-        invalid.check(
-                first != null && !first.isBlank(), field + "[0]", "the program to run is blank", "a program's name");
-        invalid.check(chars <= MAX_COMMAND_CHARS, field, "it has " + chars + " characters", words());
+        invalid.check(first != null && !first.isBlank(), field + "[0]", "is blank", "the name of the program to run");
+        invalid.check(chars <= MAX_COMMAND_CHARS, field, "has " + chars + " characters", words());
     }
 
     private void checkEnvironment(String at, Invalid invalid) {
@@ -191,7 +192,7 @@ public record Submission(
         invalid.check(
                 environment.size() <= MAX_VARIABLES,
                 field,
-                "it has " + environment.size() + " variables",
+                "has " + environment.size() + " variables",
                 "up to " + MAX_VARIABLES + " variables");
         long chars = 0;
         for (Map.Entry<String, @Nullable String> variable : environment.entrySet()) {
@@ -201,12 +202,13 @@ public record Submission(
                     || RESERVED_VARIABLE.matcher(key).matches()) {
                 invalid.add(
                         field,
-                        "a variable cannot be called \"" + shown(key) + "\"",
-                        "letters, digits and underscores; not QM_..., which like CUDA_VISIBLE_DEVICES is set where it runs");
+                        "\"" + shown(key) + "\" is not a valid name of a variable",
+                        "letters, digits and underscores; not a name that the executor sets, such as QM_... or "
+                                + "CUDA_VISIBLE_DEVICES");
                 return;
             }
             if (value == null || !isText(value)) {
-                invalid.add(field + "." + key, "not a value of a variable", TEXT);
+                invalid.add(field + "." + key, "is not a valid value of a variable", TEXT);
                 return;
             }
             chars += key.length() + value.length();
@@ -214,7 +216,7 @@ public record Submission(
         invalid.check(
                 chars <= MAX_ENVIRONMENT_CHARS,
                 field,
-                "it has " + chars + " characters",
+                "has " + chars + " characters",
                 "up to " + MAX_ENVIRONMENT_CHARS + " characters in all");
     }
 
@@ -224,7 +226,10 @@ public record Submission(
         }
         String field = at + "labels";
         invalid.check(
-                labels.size() <= MAX_LABELS, field, "there are " + labels.size(), "up to " + MAX_LABELS + " labels");
+                labels.size() <= MAX_LABELS,
+                field,
+                "has " + labels.size() + " labels",
+                "up to " + MAX_LABELS + " labels");
         for (Map.Entry<String, @Nullable String> label : labels.entrySet()) {
             String value = label.getValue();
             if (!LABEL.matcher(label.getKey()).matches()
@@ -233,7 +238,7 @@ public record Submission(
                     || !isText(value)) {
                 invalid.add(
                         field,
-                        "\"" + shown(label.getKey()) + "\" is not a label, or its value not one",
+                        "\"" + shown(label.getKey()) + "\" is not a valid label, or its value is not valid",
                         "a key of letters, digits and ._/- up to 127, and a text up to " + MAX_LABEL_CHARS);
                 return;
             }
@@ -248,7 +253,9 @@ public record Submission(
         return "1 to " + MAX_WORDS + " words with up to " + MAX_COMMAND_CHARS + " characters in all";
     }
 
-    /** What can be stored and handed to a process: PostgreSQL has no NUL in texts, nor has an argument of a program. */
+    /**
+     * Whether the text can be stored and passed to a process: neither PostgreSQL nor program arguments can hold NUL.
+     */
     private static boolean isText(String text) {
         for (int i = 0; i < text.length(); i++) {
             char c = text.charAt(i);
@@ -269,7 +276,7 @@ public record Submission(
         return PrintableText.isPrintable(text);
     }
 
-    /** A piece of what was sent, fit to stand in an answer. */
+    /** A part of the input, safe to show in a response. */
     private static String shown(String text) {
         String line = text.codePoints()
                 .limit(40)

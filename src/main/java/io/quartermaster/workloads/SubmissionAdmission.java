@@ -23,35 +23,39 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jboss.logging.Logger;
 
 /**
- * Whether a submission may come in: the tenant's state, the queue's cap, the tenant's rate. One call to Redis counts and decides, and
- * holds room under the workloads' ids until the leader's counters carry them.
+ * The submission admission: it checks the tenant's state, the queue's cap and the tenant's rate. One call to Redis
+ * counts and decides. It holds room under the workloads' ids until the leader's counters include them.
  *
- * <p>Where Redis is away, or has no counters of the tenant, PostgreSQL counts instead, in one statement and without a lock: submissions to
- * a queue must not stand in line when there is trouble already. Those that are under way at the same moment do not see each other, so
- * meanwhile a queue, or a tenant's rate, can be passed by what the other request connections of all replicas bring in at once. Limits are
- * judged again in the plan: what gets in too much waits, and does not run.
+ * <p>While Redis is down, or has no counters of the tenant, PostgreSQL counts instead, in one statement and without a
+ * lock: locks would make submissions to one queue wait for each other during an outage. Concurrent submissions then do
+ * not see each other. So the cap of a queue, or a tenant's rate, can be exceeded. The excess is at most what the other
+ * request connections of all replicas submit at that moment. The scheduler checks limits again: the excess waits, and
+ * does not run.
  */
 @ApplicationScoped
 class SubmissionAdmission {
 
-    /** When to submit again to a queue that is full. Nothing says when work that waits will have started. */
+    /** The delay before a retry with a full queue. It is fixed, because the start of waiting workloads is unknown. */
     private static final Duration QUEUE_FULL_RETRY = Duration.ofSeconds(10);
 
     private static final Logger LOG = Logger.getLogger(SubmissionAdmission.class);
     private static final RedisScript ADMIT = RedisScript.named("admit");
     private static final RedisScript RELEASE = RedisScript.named("release");
 
-    /** Counts no further than it must. The queues come as texts: their order is that of the answer. */
+    /** Counts no further than necessary. The queues are passed as texts, whose order is that of the result. */
     private static final String COUNT = """
             select c.n from (
                 select cast(0 as bigint) as place,
-                       (select count(*) from (select 1 from workload where tenant_id = :tenant and id >= :since limit :most) r) as n
+                       (select count(*) from (select 1 from workload where tenant_id = :tenant and id >= :since
+                           limit :most) r) as n
                 union all
                 select a.place,
                        (select count(*) from (select 1 from workload w
-                            where w.tenant_id = :tenant and w.queue_id = a.queue and w.state not in ('succeeded', 'failed', 'cancelled')
+                            where w.tenant_id = :tenant and w.queue_id = a.queue and w.state not in ('succeeded',
+                                'failed', 'cancelled')
                               and w.state in ('waiting', 'held', 'paused') limit a.cap + 1) q)
-                  from unnest(cast(cast(:queues as text) as uuid[]), cast(cast(:caps as text) as int[])) with ordinality as a(queue, cap, place)) c
+                  from unnest(cast(cast(:queues as text) as uuid[]), cast(cast(:caps as text)
+                      as int[])) with ordinality as a(queue, cap, place)) c
              order by c.place
             """;
 
@@ -60,7 +64,7 @@ class SubmissionAdmission {
     private final int burst;
     private final Duration hold;
 
-    /** What is asked of one queue. */
+    /** The room that a submission needs in one queue. */
     record Ask(UUID queue, String name, int maxWaiting, List<UUID> workloads) {
         Ask {
             workloads = List.copyOf(workloads);
@@ -72,9 +76,9 @@ class SubmissionAdmission {
     }
 
     /**
-     * Room that is needed in a queue.
+     * The room that moved workloads need in a queue.
      *
-     * @param more how many more are to wait in it
+     * @param more how many more workloads would wait in it
      */
     record Room(String queue, int maxWaiting, int more) {}
 
@@ -86,7 +90,7 @@ class SubmissionAdmission {
     SubmissionAdmission(RedisScriptRunner scripts, int perSecond, int burst, Duration hold) {
         if (perSecond < 1 || burst < WorkloadApi.MAX_BATCH) {
             throw new IllegalArgumentException(
-                    "quartermaster.workloads.submissions-per-second is at least 1, submission-burst at least "
+                    "quartermaster.workloads.submissions-per-second must be at least 1, submission-burst at least "
                             + WorkloadApi.MAX_BATCH);
         }
         this.scripts = scripts;
@@ -96,8 +100,9 @@ class SubmissionAdmission {
     }
 
     /**
-     * Whether Redis admitted it and holds room for it; if not, it cannot say, and {@link #countInDatabase} decides in the transaction. Ends
-     * with a {@link ProblemException} that says which check failed, with its numbers.
+     * Whether Redis admits the submission and holds room for it. False means that Redis cannot decide; then
+     * {@link #countInDatabase} decides in the transaction. A refusal is a {@link ProblemException} that states the
+     * failed check with its numbers.
      */
     Uni<Boolean> hold(TenantId tenant, List<Ask> asks) {
         return decide(tenant, asks).map(verdict -> switch (verdict) {
@@ -112,7 +117,7 @@ class SubmissionAdmission {
 
         record Refused(ProblemException problem) implements Verdict {}
 
-        /** Redis cannot say. */
+        /** Redis cannot decide. */
         record Unknown() implements Verdict {}
     }
 
@@ -133,7 +138,10 @@ class SubmissionAdmission {
                 .recoverWithItem(new Verdict.Unknown());
     }
 
-    /** What was admitted did not come in after all, and does not count for the tenant's rate; a hold that is not released expires. */
+    /**
+     * Releases the holds of admitted submissions that were not stored, so that they do not count for the tenant's rate.
+     * A hold that is not released expires.
+     */
     Uni<Void> release(TenantId tenant, List<Ask> asks) {
         List<String> keys = new ArrayList<>(List.of(rateKey(tenant)));
         List<String> arguments = new ArrayList<>(List.of(Integer.toString(burst)));
@@ -144,13 +152,15 @@ class SubmissionAdmission {
         }
         return scripts.run(RELEASE, keys, arguments)
                 .onFailure(RedisAway.class)
-                .invoke(e -> LOG.debugf("holds are left to expire: %s", e.getMessage()))
+                .invoke(e -> LOG.debugf("the holds were not released and will expire: %s", e.getMessage()))
                 .onFailure(RedisAway.class)
                 .recoverWithNull()
                 .replaceWithVoid();
     }
 
-    /** The checks of the script, counted in PostgreSQL, without a lock. Also what a dry run asks: it holds nothing. */
+    /**
+     * Makes the checks of the script in PostgreSQL, without a lock. A dry run uses it too, because it holds nothing.
+     */
     Uni<Void> countInDatabase(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
         return session.createNativeQuery(COUNT, Long.class)
                 .setParameter("tenant", tenant.value())
@@ -164,7 +174,7 @@ class SubmissionAdmission {
                 .replaceWithVoid();
     }
 
-    /** @param counts the submissions of the window, then what waits in each queue */
+    /** @param counts the submissions of the window, then the waiting workloads of each queue */
     private void check(List<Ask> asks, List<Long> counts) {
         long asked = 0;
         for (int i = 0; i < asks.size(); i++) {
@@ -181,7 +191,7 @@ class SubmissionAdmission {
         }
     }
 
-    /** For work that is moved to a queue: two moves count one after the other. */
+    /** Checks the room for workloads that move to a queue. Two moves into one queue count one after the other. */
     Uni<Void> requireRoom(Mutiny.Session session, TenantId tenant, UUID queue, Room room) {
         return session.createNativeQuery(
                         "select 1 from pg_advisory_xact_lock(hashtextextended(:name, 0))", Integer.class)
@@ -189,7 +199,8 @@ class SubmissionAdmission {
                 .getSingleResult()
                 .chain(() -> session.createNativeQuery("""
                                 select count(*) from (select 1 from workload
-                                    where tenant_id = :tenant and queue_id = :queue and state not in ('succeeded', 'failed', 'cancelled')
+                                    where tenant_id = :tenant and queue_id = :queue and state not in ('succeeded',
+                                        'failed', 'cancelled')
                                       and state in ('waiting', 'held', 'paused') limit :most) w
                                 """, Long.class)
                         .setParameter("tenant", tenant.value())
@@ -204,7 +215,10 @@ class SubmissionAdmission {
                 });
     }
 
-    /** As the bucket of the script, over the time in which it fills: the ids of workloads begin with the time they were made. */
+    /**
+     * The first id of the rate window, which is the time in which the script's bucket fills. The ids of workloads begin
+     * with their creation time.
+     */
     private UUID firstIdOfWindow() {
         long windowMillis = burst * 1_000L / perSecond;
         return new UUID((System.currentTimeMillis() - windowMillis) << 16, 0);
@@ -225,23 +239,25 @@ class SubmissionAdmission {
                         asks.get(answer.get(1).toInteger() - 1).room(),
                         answer.get(2).toLong()));
             case "rate" -> new Verdict.Refused(tooFast(answer.get(1).toLong()));
-            default -> throw new IllegalStateException("admission answers " + word);
+            default -> throw new IllegalStateException("the admission script returned " + word);
         };
     }
 
     static ProblemException tenantSuspended() {
-        return ProblemException.of(403, "tenant-suspended", "the tenant is not active: nothing can be submitted");
+        return ProblemException.of(
+                403, "tenant-suspended", "the tenant is not active, so it accepts no submissions; ask the operator");
     }
 
     private static ProblemException queueFull(Room room, long waiting) {
         if (room.maxWaiting() == 0) {
-            // No wait helps.
+            // A retry cannot help.
             return new ProblemException(
                     Problem.of(
                             429,
                             "queue-full",
                             "queue " + room.queue()
-                                    + " takes no work: its maxWaiting is 0. Submit to another queue, or ask an admin of the tenant to raise maxWaiting",
+                                    + " takes no work: its maxWaiting is 0. Submit to another queue, or ask an "
+                                    + "admin of the tenant to raise maxWaiting",
                             List.of()),
                     Optional.empty());
         }
@@ -253,8 +269,8 @@ class SubmissionAdmission {
     }
 
     private ProblemException tooFast(long waitMillis) {
-        String detail = "a tenant may submit " + GpuFormat.count(perSecond, "workload") + " a second and " + burst
-                + " at once; there is room again in " + waitMillis + " ms";
+        String detail = "the tenant may submit " + GpuFormat.count(perSecond, "workload") + " per second and " + burst
+                + " in a burst; submit again in " + waitMillis + " ms";
         return new ProblemException(
                 Problem.of(429, "rate-exceeded", detail, List.of()), Optional.of(Duration.ofMillis(waitMillis)));
     }

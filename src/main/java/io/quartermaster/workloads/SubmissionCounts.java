@@ -12,8 +12,8 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * How many workloads were submitted since this replica started, by what became of them. A batch counts with all it holds; what does not
- * pass as a submission at all, and a dry run, is not counted. The repetition of an answered call counts again.
+ * The number of submitted workloads since this replica started, by result. A batch counts with all its workloads.
+ * Malformed requests and dry runs are not counted. A repeated call with the same key counts again.
  */
 @Startup
 @ApplicationScoped
@@ -21,13 +21,13 @@ class SubmissionCounts {
 
     enum Outcome {
         ACCEPTED,
-        /** No such queue, or no access to it, or it takes no more work, or the tenant is not active. */
+        /** The queue does not exist, does not admit the caller or is draining, or the tenant is not active. */
         CLOSED,
         QUEUE_FULL,
         RATE_EXCEEDED,
-        /** Any other refusal: what the submission says contradicts something. */
+        /** Any other refusal because of the submission's content. */
         REFUSED,
-        /** The service's own failure. */
+        /** An internal error. */
         FAILED
     }
 
@@ -38,7 +38,7 @@ class SubmissionCounts {
             counters.put(
                     outcome,
                     Counter.builder("quartermaster.submissions")
-                            .description("workloads submitted to this replica, by what became of them")
+                            .description("workloads submitted to this replica, by result")
                             .tag(
                                     "outcome",
                                     outcome.name().toLowerCase(Locale.ROOT).replace('_', '-'))
@@ -46,7 +46,7 @@ class SubmissionCounts {
         }
     }
 
-    /** The same call, counted when it ends. */
+    /** Counts the call when it ends. */
     Uni<Response> count(int workloads, Uni<Response> submission) {
         return submission
                 .onItem()

@@ -8,15 +8,15 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Whether work is within the rights that a policy gives submissions: one reading for all that submits, moves or changes work.
+ * Checks workloads against the submission rights of a policy. Submissions, moves and changes of workloads all use it.
  *
- * @param policy its name, for the texts
+ * @param policy its name, for the messages
  */
 record SubmissionRightsValidator(String policy, SubmissionRights rights) {
 
     static final String CODE = "beyond-submission-rights";
 
-    /** What is beyond the rights; a priority or preemptibility that is not stated is the default. */
+    /** The fields that exceed the rights. A priority or preemptibility that is absent has its default. */
     List<Problem.Field> objections(
             String at, WorkloadType type, @Nullable Integer priority, @Nullable Boolean preemptible) {
         List<Problem.Field> objections = new ArrayList<>();
@@ -32,11 +32,11 @@ record SubmissionRightsValidator(String policy, SubmissionRights rights) {
             objections.add(new Problem.Field(
                     at + "preemptible",
                     (preemptible == null
-                                    ? "work of type " + type.word()
-                                            + " is not preemptible unless it says so, and policy "
-                                    : "preemptible is false, and policy ")
-                            + policy + " allows no non-preemptible work",
-                    "true, or a policy " + policy + " with nonPreemptible"));
+                                    ? "a workload of type " + type.word()
+                                            + " is not preemptible by default, and policy "
+                                    : "preemptible is false, but policy ")
+                            + policy + " allows no non-preemptible workloads",
+                    "true, or policy " + policy + " with nonPreemptible set"));
         }
         return objections;
     }

@@ -33,30 +33,38 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Takes in what members submit. A submission is one call to Redis and then one transaction with one statement: the rows, and the inbox
- * rows that name them. A batch comes in whole or not at all.
+ * Accepts the submissions of members. A submission is one call to Redis and then one transaction with one statement:
+ * the rows of the workloads, and the inbox rows that name them. A batch is stored as a whole or not at all.
  *
- * <p>The workload's own row says who submitted what and when, and is never removed, so a submission writes no audit entry.
+ * <p>The workload's own row records its submitter and time and is never removed, so a submission writes no audit entry.
  */
 @ApplicationScoped
 class SubmissionService {
 
     /**
-     * The queue, its policy and its profile are joined again, so that nothing enters a queue that was retired, or by terms, rights or access
-     * rules that were changed since they were read.
+     * Joins the queue, its policy and its profile again. So no workload enters a retired queue, or enters under terms,
+     * rights or access rules that have changed since they were read.
      */
     private static final String INSERT = """
             with asked as (
-                select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text, type text, queue uuid, version bigint,
-                    rules_version bigint, policy_version bigint, profile_version bigint, priority int, preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb, abort_callback jsonb,
+                select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text,
+                    type text, queue uuid, version bigint,
+                    rules_version bigint, policy_version bigint, profile_version bigint, priority int,
+                        preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb,
+                        abort_callback jsonb,
                     max_runtime_ms bigint, gpus int, min_gpus int, labels jsonb, wish text, state text)),
             submitted as (
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, submitter, priority, preemptible,
-                    dedicated_only, command, environment, abort_callback, max_runtime_ms, gpus, min_gpus, labels, wish, state)
-                select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, :submitter, a.priority, a.preemptible,
-                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus, a.min_gpus, a.labels, a.wish, a.state
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by,
+                    submitter, priority, preemptible,
+                    dedicated_only, command, environment, abort_callback, max_runtime_ms, gpus, min_gpus, labels,
+                        wish, state)
+                select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, :submitter,
+                    a.priority, a.preemptible,
+                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus,
+                        a.min_gpus, a.labels, a.wish, a.state
                   from asked a
-                  join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version and q.rules_version = a.rules_version and q.retired_at is null
+                  join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version
+                      and q.rules_version = a.rules_version and q.retired_at is null
                   join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id and p.version = a.policy_version
                   join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id and f.version = a.profile_version
                   join tenant t on t.id = q.tenant_id and t.state = 'active'
@@ -106,7 +114,7 @@ class SubmissionService {
         List<@Nullable Submission> items = body == null || body.items() == null ? List.of() : body.items();
         if (items.isEmpty() || items.size() > WorkloadApi.MAX_BATCH) {
             throw ProblemException.invalid(
-                    "items", "there are " + items.size(), "1 to " + WorkloadApi.MAX_BATCH + " submissions");
+                    "items", "has " + items.size() + " items", "1 to " + WorkloadApi.MAX_BATCH + " submissions");
         }
         ProblemException.Invalid invalid = new ProblemException.Invalid();
         List<Submission> known = new ArrayList<>(items.size());
@@ -125,7 +133,7 @@ class SubmissionService {
                 request, body, submitted -> new WriteReply(201, new WorkloadApi.SubmittedBatch(submitted), Map.of()));
     }
 
-    /** @param at what stands before the names of the fields of each item */
+    /** @param at the prefix of the field names of each item */
     private record Request(
             TenantId tenant,
             Caller caller,
@@ -141,7 +149,7 @@ class SubmissionService {
         }
     }
 
-    /** What was remembered of a queue is not so any more. */
+    /** The cached terms of a queue are outdated. */
     private static final class Outdated extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -169,20 +177,23 @@ class SubmissionService {
                 .atMost(1)
                 .onFailure(Outdated.class)
                 .transform(e -> ProblemException.conflict(
-                        "queue-changed", "a queue was changed while this was submitted; nothing came in"));
+                        "queue-changed", "a queue changed during the submission; nothing was submitted, so try again"));
     }
 
-    /** What was found before the transaction. */
+    /** The result of the steps before the transaction. */
     private sealed interface Entry {
 
-        /** Redis may hold room for it, or PostgreSQL is yet to count. */
+        /** The submission may enter. Either Redis holds room for it, or PostgreSQL has yet to count. */
         record Open(List<UUID> ids, Map<String, QueueTerms> terms, List<SubmissionAdmission.Ask> asks, boolean held)
                 implements Entry {}
 
         record Refused(ProblemException problem) implements Entry {}
     }
 
-    /** Everything that comes before the transaction, Redis above all: it must not be waited for with a connection in hand. */
+    /**
+     * Takes all steps before the transaction, above all the call to Redis: no request may wait for Redis while it holds
+     * a database connection.
+     */
     private Uni<Entry> enter(Request request) {
         List<UUID> ids = request.items().stream().map(item -> Ids.next()).toList();
         return allowed(request)
@@ -194,7 +205,10 @@ class SubmissionService {
                 .recoverWithItem(e -> new Entry.Refused((ProblemException) e));
     }
 
-    /** The queues asked for, which all take what is submitted. What is remembered refuses nothing: then they are read again. */
+    /**
+     * Returns the requested queues if all of them accept the submission. Cached terms never refuse: the queues are read
+     * again first.
+     */
     private Uni<Map<String, QueueTerms>> allowed(Request request) {
         Set<String> names = request.queueNames();
         return queues.find(request.tenant(), names).chain(found -> {
@@ -220,7 +234,10 @@ class SubmissionService {
                 : Uni.createFrom().item(false);
     }
 
-    /** A refused one is looked up all the same where it has a key: it may repeat a request that was accepted. */
+    /**
+     * Stores the submission. A refused one with a key is looked up nevertheless: it may repeat a request that was
+     * accepted.
+     */
     private Uni<Response> write(
             Request request,
             Entry entry,
@@ -256,7 +273,7 @@ class SubmissionService {
                 : submissionAdmission.countInDatabase(session, request.tenant(), open.asks());
     }
 
-    /** It did not come in: it was refused, or its key had been used for the same request before. */
+    /** Releases the holds of a submission that was refused, or whose key had been used for the same request before. */
     private Uni<Void> release(Request request, Entry.Open open) {
         return open.held()
                 ? submissionAdmission.release(request.tenant(), open.asks())
@@ -283,13 +300,13 @@ class SubmissionService {
             } else if (queue.draining()) {
                 drained.add(new Problem.Field(
                         request.at().apply(i) + "queue",
-                        "queue " + queue.name() + " is draining: it takes no more work",
-                        "the name of a queue that takes work"));
+                        "queue " + queue.name() + " is draining and takes no new workloads",
+                        "the name of a queue that takes new workloads"));
             } else if (!item.known().fits(queue.gpus().any())) {
                 unfit.add(new Problem.Field(
                         request.at().apply(i) + "type",
-                        "a service uses no GPU, and queue " + queue.name() + " has a profile with GPUs",
-                        "another type, or a queue whose profile has none"));
+                        "a service uses no GPU, but queue " + queue.name() + " has a profile with GPUs",
+                        "another type, or a queue whose profile has no GPUs"));
             } else if (!queue.gpus().allows(item.namedGpus())) {
                 beyond.add(new Problem.Field(
                         request.at().apply(i) + "gpus",
@@ -369,7 +386,7 @@ class SubmissionService {
                 });
     }
 
-    /** A row of {@code workload} as {@link #INSERT} reads it: its fields are named as that names them. */
+    /** A row of {@code workload} as {@link #INSERT} reads it; its fields have the names in that statement. */
     @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record SubmittedRow(
@@ -433,7 +450,7 @@ class SubmissionService {
         try {
             return json.writeValueAsString(rows);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a submission cannot be written as JSON", e);
+            throw new IllegalStateException("could not write a submission as JSON", e);
         }
     }
 }

@@ -14,24 +14,25 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** What the API says of workloads. */
+/** Workloads in the API. */
 public final class WorkloadApi {
 
-    /** Submissions in one batch. */
+    /** The most submissions in one batch. */
     public static final int MAX_BATCH = 1_000;
 
     private static final String REASONS_AT =
-            "as of when the reasons' numbers are: they are updated when the kind of a reason changes, not with every plan";
+            "The moment of the reasons' numbers. The leader updates them when the code of a reason changes, not with "
+                    + "every plan.";
 
     private WorkloadApi() {}
 
-    /** Several submissions: all come in, or none. */
+    /** Several submissions: the service stores all of them or none. */
     @Schema(name = "SubmissionBatch")
     public record Batch(
             @Schema(required = true, minItems = 1, maxItems = MAX_BATCH) @Nullable
             List<@Nullable Submission> items) {}
 
-    /** What came in. */
+    /** A stored submission. */
     @Schema(name = "Submitted")
     public record Submitted(
             UUID id,
@@ -46,11 +47,10 @@ public final class WorkloadApi {
     public record SubmittedBatch(List<Submitted> items) {}
 
     /**
-     * A workload in a list.
+     * A workload in a list, with its desired state, which the leader carries out.
      *
-     * @param gpus of all workers together; of shares by memory what its newest attempt held, and absent before
-     * @param wish what was asked for last: the leader makes it so
-     * @param reason why it waits: the code of its first pool
+     * @param gpus of all workers together; for shares by memory, the amount of its newest attempt, and absent before
+     * @param reason the code of the reason why it waits, in its first pool
      */
     @Schema(name = "Workload")
     public record View(
@@ -64,20 +64,21 @@ public final class WorkloadApi {
             String submittedBy,
 
             @Schema(
-                    description =
-                            "of all workers together; of shares by memory what its newest attempt holds or held, and absent before")
+                    description = "The GPUs of all workers together. For shares by memory, the GPUs of its newest "
+                            + "attempt; absent before the first.")
             @Nullable
             GpuAmount gpus,
 
             @Schema(
                     description =
-                            "what its workers hold now, together; of an elastic workload less than gpus while some workers wait; absent while it holds nothing")
+                            "The GPUs that its workers hold now, together. For an elastic workload less than gpus "
+                                    + "while some workers wait. Absent while it holds none.")
             @Nullable
             GpuAmount heldGpus,
 
             @Schema(
-                    description =
-                            "with how many GPUs of each worker it starts where it cannot have all; what it got its attempts say")
+                    description = "The number of GPUs with which a worker starts if it cannot have all. Its attempts "
+                            + "show the number that it got.")
             @Nullable
             GpuAmount minGpus,
 
@@ -95,13 +96,14 @@ public final class WorkloadApi {
             @Nullable Instant endedAt,
             @Nullable String endReason,
 
-            @Schema(description = "of one that is paused: until when its processes wait to go on") @Nullable
+            @Schema(description = "Until when its paused processes wait to resume. Absent unless it is paused.")
+            @Nullable
             Instant pausedUntil) {}
 
     /**
-     * A workload with all there is to say of it.
+     * A workload with all its details.
      *
-     * @param environment shown to its submitter and to those of its tenant who may manage it; it may hold secrets
+     * @param environment visible to its submitter and to members who may manage the workload; it may hold secrets
      */
     @Schema(name = "WorkloadDetails")
     public record Details(
@@ -110,14 +112,15 @@ public final class WorkloadApi {
 
             @Schema(
                     description =
-                            "shown to its submitter and to those of its tenant who may manage it, not to others and not to the operator")
+                            "The environment. Visible to its submitter and to members of its tenant who may manage "
+                                    + "the workload, but to no other caller and no operator.")
             @Nullable
             Map<String, String> environment,
 
             @Nullable List<String> abortCallback,
             List<Attempt> attempts,
 
-            @Schema(description = "of an elastic workload: the newest of those that came beyond minWorkers")
+            @Schema(description = "The newest of the surplus workers, beyond minWorkers, of an elastic workload.")
             List<SurplusWorker> surplusWorkers,
 
             List<Reason> reasons,
@@ -141,7 +144,10 @@ public final class WorkloadApi {
                     preemptions);
         }
 
-        /** With paths as its tenant writes them, and nothing of other tenants, whatever older versions stored. */
+        /**
+         * The details as its tenant may see them: with paths as the tenant writes them, and without other tenants'
+         * data, which older versions may have stored.
+         */
         Details seenBy(TenantId tenant) {
             return new Details(
                     workload,
@@ -159,10 +165,13 @@ public final class WorkloadApi {
         }
     }
 
-    /** How the leader of version 0.1 called other tenants in stored receipts. */
+    /** The name of other tenants in receipts that the leader of version 0.1 stored. */
     private static final String ANOTHER_TENANT = "another tenant";
 
-    /** Of {@code acme/research} as older versions stored it: {@code /research}, and {@code /} of {@code acme}. */
+    /**
+     * Converts a path of older versions: {@code acme/research} becomes {@code /research}, and {@code acme} becomes
+     * {@code /}.
+     */
     private static String group(TenantId tenant, String path) {
         if (path.equals(tenant.value())) {
             return "/";
@@ -171,10 +180,10 @@ public final class WorkloadApi {
     }
 
     /**
-     * A worker that an elastic workload was given beyond those it started with. It comes and goes while the attempt goes on.
+     * A surplus worker of an elastic workload. It may start and end while the attempt continues.
      *
      * @param attempt number of the attempt that it belongs to
-     * @param worker its number among the workers; those the attempt started with are numbered from 0
+     * @param worker its number among the workers; the core has the numbers from 0
      */
     @Schema(name = "SurplusWorker")
     public record SurplusWorker(
@@ -210,7 +219,7 @@ public final class WorkloadApi {
             @Nullable Instant stoppingAt,
             @Schema(ref = "StopReason") @Nullable String stopReason,
 
-            @Schema(description = "until when it may take to stop") @Nullable
+            @Schema(description = "The deadline of its stop. Absent if it is not stopping.") @Nullable
             Instant deadline,
 
             @Nullable Instant endedAt,
@@ -218,12 +227,13 @@ public final class WorkloadApi {
             @Nullable String message) {}
 
     /**
-     * Why it does not start in one pool.
+     * The reason why a workload does not start in one pool.
      *
-     * @param path the group that is in the way, where one is; {@code /} for the tenant
-     * @param bound what must not be passed; {@code used} comes with it, and not without: a pool's use is others' too
-     * @param free what nobody holds in the pool
-     * @param remedy what would have to happen
+     * @param path the group whose bound prevents the start, if any; {@code /} for the tenant
+     * @param bound the bound; {@code used} is present only with it, because a pool's usage includes that of other
+     *     tenants
+     * @param free the free amount of the pool
+     * @param remedy what must happen before it can start
      */
     @Schema(name = "WaitReason")
     public record Reason(
@@ -231,7 +241,7 @@ public final class WorkloadApi {
             @Schema(ref = "WaitReasonCode") String code,
 
             @Schema(
-                    description = "path of the group whose bound is in the way; / for the tenant's own",
+                    description = "The path of the group whose bound prevents the start; / for the tenant's own bound.",
                     examples = "/rnd")
             @Nullable
             String path,
@@ -243,7 +253,10 @@ public final class WorkloadApi {
             String sentence,
             String remedy) {
 
-        /** As the tenant of the workload may see it: where no bound of its own is named, what is used is others', too. */
+        /**
+         * The reason as the workload's tenant may see it. Without a bound of its own, the used amount includes other
+         * tenants'.
+         */
         static Reason of(io.quartermaster.engine.model.Reason reason) {
             io.quartermaster.engine.model.Reason.Numbers numbers = reason.numbers();
             boolean bounded = numbers.boundGpuMilli().isPresent();
@@ -266,15 +279,15 @@ public final class WorkloadApi {
         }
     }
 
-    /** A place that is kept for it until those who hold it have left. */
+    /** A place that is kept for the workload until its victims have left. */
     @Schema(name = "Nomination")
     public record Nomination(String pool, Instant since) {}
 
     /**
-     * How it was made to give way.
+     * A preemption of the workload.
      *
-     * @param forWorkload whom it made room for, when that is the same tenant's
-     * @param receipt the numbers behind it
+     * @param forWorkload the preemptor, if it belongs to the same tenant
+     * @param receipt the numbers behind the preemption
      */
     @Schema(name = "Preemption")
     public record Preemption(
@@ -290,23 +303,23 @@ public final class WorkloadApi {
     }
 
     /**
-     * The rule and the numbers behind a preemption, as the tenant of the workload may see them.
+     * The rule and the numbers behind a preemption, as the workload's tenant may see them.
      *
      * @param before the branches that were compared, before the plan
-     * @param after the same branches, once what was told to stop has left and what it made room for runs
-     * @param considered the tenant's own work that was looked at, in that order
+     * @param after the same branches, once the victims have stopped and the preemptor runs
+     * @param considered the tenant's own workloads that were considered as victims, in that order
      */
     @Schema(name = "PreemptionReceipt")
     public record Receipt(
             @Schema(ref = "PreemptionRight") String right,
 
-            @Schema(description = "the branches of the quota tree that were compared, before the plan")
+            @Schema(description = "The compared branches of the quota tree, before the plan.")
             List<Share> before,
 
-            @Schema(description = "the same branches, once what was told to stop has left")
+            @Schema(description = "The same branches, once the victims have stopped and the preemptor runs.")
             List<Share> after,
 
-            @Schema(description = "the tenant's own work that was looked at, in that order")
+            @Schema(description = "The tenant's own workloads that were considered as victims, in that order.")
             List<Considered> considered) {
 
         Receipt seenBy(TenantId tenant) {
@@ -318,24 +331,24 @@ public final class WorkloadApi {
         }
     }
 
-    /** One branch of the quota tree in a receipt. Of another tenant's it says that there is one, and nothing else. */
+    /** One branch of the quota tree in a receipt. A branch of another tenant has no details. */
     @Schema(name = "ReceiptShare")
     @JsonInclude(JsonInclude.Include.NON_NULL)
     public record Share(
             @Schema(
-                    description = "path of the group; / for the tenant itself; absent for another tenant's",
+                    description = "The path of the group; / for the tenant itself. Absent for another tenant.",
                     examples = "/rnd")
             @Nullable
             String path,
 
-            @Schema(description = "name of the pool, or * for all pools together") @Nullable
+            @Schema(description = "The name of the pool, or * for all pools together.") @Nullable
             String scope,
 
             @Nullable String used,
             @Nullable String reserved,
             @Nullable String fairShare,
 
-            @Schema(description = "true for a branch of another tenant, of which nothing else is shown; else absent")
+            @Schema(description = "True for a branch of another tenant, which has no details. Otherwise absent.")
             @Nullable
             Boolean anotherTenant) {
 
@@ -346,7 +359,7 @@ public final class WorkloadApi {
         }
     }
 
-    /** A workload of the tenant's that was looked at as one to stop. */
+    /** A workload of the tenant that was considered as a victim. */
     @Schema(name = "ReceiptCandidate")
     public record Considered(
             UUID workload,
@@ -354,13 +367,13 @@ public final class WorkloadApi {
             @Schema(ref = "ConsideredOutcome") String outcome) {}
 
     /**
-     * Why a workload is where it is.
+     * The explanation of a workload's state.
      *
-     * @param sentence the answer in words
+     * @param sentence the explanation in words
      * @param reasons per pool in the order of its profile, while it waits
      * @param position while it waits
-     * @param rule by which right its attempt holds devices
-     * @param outlook while it waits; absent when it could not be worked out soon
+     * @param rule the rule by which its attempt holds devices
+     * @param outlook while it waits; absent if it could not be computed in time
      */
     @Schema(name = "Explanation")
     public record Explanation(
@@ -369,117 +382,127 @@ public final class WorkloadApi {
             String sentence,
             List<Reason> reasons,
 
-            @Schema(description = "the moment of which the reasons are true; with an outlook, the outlook's own")
-            @Nullable
+            @Schema(description = "The moment of the reasons; with an outlook, that of the outlook.") @Nullable
             Instant reasonsAt,
 
             @Nullable Position position,
             @Nullable Nomination nomination,
 
-            @Schema(description = "how the newest attempt was made to give way, where it was") @Nullable
+            @Schema(description = "The preemption of the newest attempt. Absent if it was not preempted.") @Nullable
             Preemption preemption,
 
             @Schema(
                     ref = "StartRule",
-                    description =
-                            "the right by which its attempt holds its devices; absent while it holds none, and for work that uses no GPU")
+                    description = "The rule by which its attempt holds its devices. Absent while it holds none, and "
+                            + "for a workload without GPUs.")
             @Nullable
             String rule,
 
             @Schema(
-                    description =
-                            "while it waits, of the moment of the reasons; absent when it could not be worked out soon")
+                    description = "The outlook while it waits, at the moment of the reasons. Absent if it could not be"
+                            + " computed in time.")
             @Nullable
             Outlook outlook) {}
 
     /**
-     * What is foretold of a workload that waits.
+     * The outlook of a waiting workload.
      *
-     * @param startsAt when it starts, if what runs ends when its maximum run time is over and nothing new comes
+     * @param startsAt the forecast start, if running workloads use their whole maximum run time and no others arrive
      */
     @Schema(name = "Outlook")
     public record Outlook(
-            @Schema(description = "the moment of which it is true")
+            @Schema(description = "The moment of the outlook.")
             Instant asOf,
 
             @Schema(
                     description =
-                            "when it starts, if what runs ends when its maximum run time is over and nothing new comes; absent where too few say how long they run")
+                            "The forecast start, if running workloads use their whole maximum run time and no new "
+                                    + "workload arrives. Absent if too few running workloads have a maximum run time.")
             @Nullable
             Instant startsAt,
 
             @Schema(
-                    description =
-                            "whose turn it is in its queue, where that starts its work in strict order; absent where it is its own")
+                    description = "The workload that starts before it, in a queue with strict order. Absent if this "
+                            + "workload is the next one.")
             @Nullable
             Holder behind,
 
-            @Schema(description = "per pool in the order of its profile")
+            @Schema(description = "The outlook per pool, in the order of its profile.")
             List<PoolOutlook> pools) {}
 
     /**
      * The outlook in one pool.
      *
-     * @param roomAt when there is room for it at the latest, if those who run end when they must; others may be before it
-     * @param preemptsFrom until when nothing that runs is stopped for it
-     * @param fence what keeps it from taking something back
+     * @param roomAt when there is room for it at the latest, if running workloads end at their maximum run time. Other
+     *     workloads may take that room first
+     * @param preemptsFrom the time before which no running workload is stopped for it
+     * @param fence the fence that keeps it from reclaiming GPUs
      */
     @Schema(name = "PoolOutlook")
     public record PoolOutlook(
             String pool,
             @Schema(ref = "WaitReasonCode") String code,
 
-            @Schema(description = "the tenant's own work that holds what is missing, the largest first; at most ten")
+            @Schema(
+                    description =
+                            "The tenant's own workloads that hold the missing GPUs, the largest first; at most ten.")
             List<Holder> holders,
 
-            @Schema(description = "whether work of others holds some of the pool; it is not named")
+            @Schema(description = "Whether other tenants' workloads hold a part of the pool. They are not named.")
             boolean heldByOthers,
 
             @Schema(
                     description =
-                            "what would have to change for it to start at once, or to have a place set aside: all of these changes together, and none of them can be left out. They were tried on the state of the explanation, with GPUs that come free together on one of the pool's nodes: on another node, other changes may be enough. Empty where no changes of these kinds were found to be enough")
+                            "The changes that would start it immediately, or give it a nominated place. All of these "
+                                    + "changes are needed together. They were tried on "
+                                    + "the state of the explanation, with GPUs that become free together on one of the "
+                                    + "pool's nodes; on another node, other changes may be enough. Empty if no changes "
+                                    + "of these kinds are enough, or none were found in time.")
             List<Relief> relief,
 
             @Schema(
-                    description =
-                            "when there is room for it at the latest, if those who run end when they must; work before it may take that room")
+                    description = "When there is room for it at the latest, if running workloads end at their maximum "
+                            + "run time. Workloads before it may take that room.")
             @Nullable
             Instant roomAt,
 
             @Schema(
                     description =
-                            "when running work may be stopped for it at the earliest, where the pool waits before preempting; absent from then on")
+                            "The earliest time at which running workloads may be stopped for it, in a pool that delays "
+                                    + "preemption. Absent from then on.")
             @Nullable
             Instant preemptsFrom,
 
             @Schema(
                     description =
-                            "the fenced group, or the fenced tenant, that keeps it from taking back what it could without the fence")
+                            "The fenced group, or the fenced tenant, that keeps the workload from reclaiming GPUs that"
+                                    + " it could reclaim without the fence.")
             @Nullable
             String fence) {
 
         String whyNothingIsStopped() {
             String until = preemptsFrom == null
                     ? ""
-                    : " No running work in " + pool + " is stopped for it before " + TimeFormat.utc(preemptsFrom) + ".";
+                    : " No running workload in " + pool + " is stopped for it before " + TimeFormat.utc(preemptsFrom)
+                            + ".";
             String fenced = fence == null
                     ? ""
                     : " A fence around " + (fence.equals("/") ? "its tenant" : "group " + fence)
-                            + " keeps it from taking GPUs back from outside in " + pool + ".";
+                            + " keeps it from reclaiming GPUs from outside in " + pool + ".";
             return until + fenced;
         }
     }
 
-    /** Somebody's own work that is in the way. */
+    /** A workload of the tenant that holds the missing GPUs, or comes first. */
     @Schema(name = "Holder")
     public record Holder(UUID id, String name, String queue, String submittedBy) {}
 
     /**
-     * A change of one number, one of those that would be enough together.
+     * A change of one number. Only all changes of a list together are enough.
      *
      * @param pool where it counts; {@code *} for all pools together; absent for caps
-     * @param path the group whose limit or reservation; absent where it is the pool's room
-     * @param policy of that group
+     * @param path the group whose limit, cap or reservation changes; absent if GPUs must become free in the pool
+     * @param policy the policy of that group
      */
     @Schema(name = "Relief")
     public record Relief(
@@ -487,35 +510,36 @@ public final class WorkloadApi {
 
             @Schema(
                     description =
-                            "name of the pool in which it counts, or * for all pools together; absent for caps on users and on running work")
+                            "The name of the pool in which it counts, or * for all pools together. Absent for caps on "
+                                    + "users and on running workloads.")
             @Nullable
             String pool,
 
             @Schema(
-                    description =
-                            "path of the group whose limit, cap or reservation it is; / for the tenant's own; absent where it is the pool's room",
+                    description = "The path of the group whose limit, cap or reservation changes; / for the tenant's "
+                            + "own. Absent if GPUs must become free in the pool.",
                     examples = "/rnd")
             @Nullable
             String path,
 
-            @Schema(description = "name of that group's policy; absent for the tenant's own, which is its allotment")
+            @Schema(description = "The name of that group's policy. Absent for the tenant, which has an allotment.")
             @Nullable
             String policy,
 
             @Schema(
-                    description =
-                            "by how much; absent where workloads are counted, and where the amount depends on waiting work of other tenants, which is not shown")
+                    description = "The change in GPUs. Absent if the change counts workloads, or if it depends on "
+                            + "waiting workloads of other tenants, which are not shown.")
             @Nullable
             GpuAmount gpus,
 
-            @Schema(description = "how many more would have to be allowed at once; absent where GPUs are counted")
+            @Schema(description = "How many more workloads must be allowed to run. Absent if the change counts GPUs.")
             @Nullable
             Long workloads) {
 
         private static final String ENOUGH = "enough GPUs";
         private static final String DEPENDS = " (how many depends on waiting work of others)";
 
-        /** As a clause that begins with a verb. */
+        /** The change as a clause that begins with a verb. */
         String inWords() {
             String whose = path == null ? "" : path.equals("/") ? "the tenant" : "group " + path;
             String where = pool == null ? "" : pool.equals("*") ? " in all pools together" : " in " + pool;
@@ -526,7 +550,7 @@ public final class WorkloadApi {
                 case RAISE_USER_LIMIT -> "raise the limit per user of " + whose + " by " + GpuFormat.gpus(milli);
                 case RAISE_MAX_RUNNING ->
                     "let " + workloads + " more " + (Long.valueOf(1).equals(workloads) ? "workload" : "workloads")
-                            + " of " + whose + " run at once";
+                            + " of " + whose + " run concurrently";
                 case RESERVE_MORE -> "reserve " + more + " for " + whose + where;
                 case FREE_IN_POOL -> "free " + (gpus == null ? ENOUGH + where + DEPENDS : more + where);
                 case FREE_ON_ONE_NODE ->
@@ -537,7 +561,7 @@ public final class WorkloadApi {
             };
         }
 
-        /** What would have to change. */
+        /** The kind of a change. */
         @Schema(name = "ReliefChange")
         public enum Change {
             RAISE_LIMIT,
@@ -550,10 +574,10 @@ public final class WorkloadApi {
     }
 
     /**
-     * Who is to be tried before it, by priority and then by submission.
+     * The position in the scheduling order, which is by priority and then by submission.
      *
-     * @param aheadInQueue of the same queue
-     * @param aheadInGroup of the same policy, in any of its queues
+     * @param aheadInQueue the workloads before it in its queue
+     * @param aheadInGroup the workloads before it in all queues of its policy
      */
     @Schema(name = "QueuePosition")
     public record Position(long aheadInQueue, long aheadInGroup, long waitingInQueue) {}

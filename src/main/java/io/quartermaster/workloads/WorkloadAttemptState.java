@@ -3,33 +3,33 @@ package io.quartermaster.workloads;
 import java.util.Optional;
 
 /**
- * Where an attempt is. It holds its devices from {@link Bound} to {@link Ended}, only moves down this list, may skip steps that no
- * report told of, and offers only the states that may follow.
+ * The state of an attempt. The attempt holds its devices from {@link Bound} until {@link Ended}. It only moves down
+ * this list, and may skip states that no report mentions. Each state offers only the states that may follow.
  */
 public sealed interface WorkloadAttemptState {
 
-    /** As the API and the database write it. */
+    /** The word for it in the API and the database. */
     String word();
 
-    /** One that holds its devices. */
+    /** A state in which the attempt holds its devices. */
     sealed interface Live extends WorkloadAttemptState {
 
-        /** The executor has confirmed that it is over, or its node's lease is. */
+        /** Ends the attempt: its executor has confirmed the end, or the lease of its node has expired. */
         default Ended end(AttemptOutcome outcome) {
             return new Ended(outcome);
         }
     }
 
-    /** One that nobody has told to stop. */
+    /** A state in which the attempt was not asked to stop. */
     sealed interface Wanted extends Live {
 
-        /** It is told to stop and keeps its devices until it is gone. */
+        /** Asks the attempt to stop; it keeps its devices until it has stopped. */
         default Stopping stop() {
             return new Stopping();
         }
     }
 
-    /** Its devices are bound; its executor has not spoken of it yet. */
+    /** Its devices are bound; its executor has not reported on it yet. */
     record Bound() implements Wanted {
         public Starting start() {
             return new Starting();
@@ -65,7 +65,7 @@ public sealed interface WorkloadAttemptState {
         }
     }
 
-    /** It was told to stop; its processes may still run. */
+    /** It was asked to stop; its processes may still run. */
     record Stopping() implements Live {
         @Override
         public String word() {
@@ -73,7 +73,7 @@ public sealed interface WorkloadAttemptState {
         }
     }
 
-    /** It holds nothing any more, and never will again. */
+    /** It holds no devices, and never will again. */
     record Ended(AttemptOutcome outcome) implements WorkloadAttemptState {
         @Override
         public String word() {
@@ -81,21 +81,23 @@ public sealed interface WorkloadAttemptState {
         }
     }
 
-    /** Reads the columns {@code state} and {@code outcome}; the outcome is there when the attempt has ended, and only then. */
+    /**
+     * Reads the columns {@code state} and {@code outcome}; the outcome is present if and only if the attempt has ended.
+     */
     static WorkloadAttemptState of(String word, Optional<AttemptOutcome> outcome) {
         if (word.equals("ended")) {
             return new Ended(
                     outcome.orElseThrow(() -> new IllegalArgumentException("an attempt ended without an outcome")));
         }
         if (outcome.isPresent()) {
-            throw new IllegalArgumentException("an attempt is " + word + " and has an outcome");
+            throw new IllegalArgumentException("an attempt in state " + word + " must not have an outcome");
         }
         return switch (word) {
             case "bound" -> new Bound();
             case "starting" -> new Starting();
             case "running" -> new Running();
             case "stopping" -> new Stopping();
-            default -> throw new IllegalArgumentException("no state of an attempt: " + word);
+            default -> throw new IllegalArgumentException("unknown state of an attempt: " + word);
         };
     }
 }

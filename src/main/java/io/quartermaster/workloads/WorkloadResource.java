@@ -73,7 +73,7 @@ public class WorkloadResource {
     @POST
     @Path("batches")
     @RequiresPermission(Permission.WORKLOADS_SUBMIT)
-    @Operation(operationId = "submitWorkloadBatch", summary = "Submits up to 1,000 workloads: all come in, or none")
+    @Operation(operationId = "submitWorkloadBatch", summary = "Submits up to 1,000 workloads: all of them or none")
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = WorkloadApi.SubmittedBatch.class)))
@@ -91,16 +91,17 @@ public class WorkloadResource {
     public Uni<Page<WorkloadApi.View>> list(
             @PathParam("tenant") String tenant,
             @Parameter(
-                            description = "One or more states, separated by commas; absent: all.",
+                            description = "One or more states, separated by commas. Absent: all.",
                             explode = Explode.FALSE,
                             schema = @Schema(ref = "WorkloadStates"))
                     @QueryParam("state")
                     @Nullable
                     String state,
             @QueryParam("queue") @Nullable String queue,
-            @Parameter(description = "a group path; its subgroups count") @QueryParam("group") @Nullable String group,
+            @Parameter(description = "A group path; it includes the subgroups.") @QueryParam("group") @Nullable
+                    String group,
             @QueryParam("submittedBy") @Nullable String submittedBy,
-            @Parameter(description = "how the name begins") @QueryParam("name") @Nullable String name,
+            @Parameter(description = "The beginning of the name.") @QueryParam("name") @Nullable String name,
             @BeanParam PageRequest page) {
         WorkloadStore.Filter filter = new WorkloadStore.Filter(states(state), queue, group(group), submittedBy, name);
         return workloads.list(new TenantId(tenant), filter, page);
@@ -117,7 +118,7 @@ public class WorkloadResource {
     @GET
     @Path("{workload}/explain")
     @RequiresPermission(Permission.WORKLOADS_READ)
-    @Operation(operationId = "explainWorkload", summary = "Says why a workload waits, runs or stops")
+    @Operation(operationId = "explainWorkload", summary = "Explains why a workload waits, runs or stops")
     public Uni<WorkloadApi.Explanation> explain(
             @PathParam("tenant") String tenant, @PathParam("workload") String workload) {
         return workloads.explain(new TenantId(tenant), id(workload));
@@ -127,12 +128,12 @@ public class WorkloadResource {
     @Path("{workload}/logs")
     @RequiresPermission(Permission.WORKLOADS_READ)
     @Produces(MediaType.TEXT_PLAIN)
-    @Operation(operationId = "readWorkloadLogs", summary = "Shows the end of what an attempt wrote")
+    @Operation(operationId = "readWorkloadLogs", summary = "Shows the end of an attempt's output")
     public Uni<String> logs(
             @PathParam("tenant") String tenant,
             @PathParam("workload") String workload,
             @Parameter(
-                            description = "Number of the attempt; absent: the newest.",
+                            description = "The number of the attempt. Absent: the newest.",
                             schema = @Schema(type = SchemaType.INTEGER, format = "int32", minimum = "1"))
                     @QueryParam("attempt")
                     @Nullable
@@ -162,16 +163,17 @@ public class WorkloadResource {
     @POST
     @Path("{workload}/cancel")
     @RequiresPermission(Permission.WORKLOADS_CANCEL)
-    @Operation(operationId = "cancelWorkload", summary = "Ends a workload: what runs is told to stop")
+    @Operation(operationId = "cancelWorkload", summary = "Cancels a workload and stops it if it runs")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
     public Uni<Response> cancel(
             @PathParam("tenant") String tenant,
             @PathParam("workload") String workload,
             @Parameter(
                             description =
-                                    "The longest time that what runs is left to stop, if that is less than its policy gives it; "
-                                            + "PT0S: it is killed at once, without its abort callback. "
-                                            + "May be stated again, and shorter, for work that is stopping.",
+                                    "The longest time that a running workload gets to stop, if that is shorter than "
+                                            + "the grace period of its policy. "
+                                            + "With PT0S it is killed immediately, without its abort callback. "
+                                            + "A repeated call can shorten the time of a workload that is stopping.",
                             schema = @Schema(type = SchemaType.STRING, format = "duration", examples = "PT5S"))
                     @QueryParam("grace")
                     @Nullable
@@ -184,7 +186,7 @@ public class WorkloadResource {
     @POST
     @Path("{workload}/hold")
     @RequiresPermission(Permission.WORKLOADS_HOLD)
-    @Operation(operationId = "holdWorkload", summary = "Keeps a workload from starting; what runs goes on")
+    @Operation(operationId = "holdWorkload", summary = "Keeps a workload from starting; it does not stop a running one")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
     public Uni<Response> hold(
             @PathParam("tenant") String tenant,
@@ -219,12 +221,13 @@ public class WorkloadResource {
                 return Optional.of(grace);
             }
         } catch (DateTimeParseException e) {
-            // Said below.
+            // The throw below reports it.
         }
-        throw ProblemException.invalid("grace", "\"" + text + "\" is no time to stop", "PT0S to " + LONGEST_GRACE);
+        throw ProblemException.invalid(
+                "grace", "\"" + text + "\" is not a valid grace period", "PT0S to " + LONGEST_GRACE);
     }
 
-    /** What is no id names nothing: the same answer as for an id that nothing has. */
+    /** A malformed id gets the same response as an unknown one. */
     private static UUID id(String text) {
         try {
             return UUID.fromString(text);
@@ -242,7 +245,7 @@ public class WorkloadResource {
                 } catch (IllegalArgumentException e) {
                     throw ProblemException.invalid(
                             "state",
-                            "\"" + word + "\" is no state of a workload",
+                            "\"" + word + "\" is not a state of a workload",
                             "one or more, separated by commas: held, waiting, starting, running, stopping, paused,"
                                     + " succeeded, failed, cancelled");
                 }
@@ -256,7 +259,7 @@ public class WorkloadResource {
             return null;
         }
         if (!GroupPath.isValid(text)) {
-            throw ProblemException.invalid("group", "not a group path", "a path such as /research/nlp");
+            throw ProblemException.invalid("group", "is not a group path", "a path such as /research/nlp");
         }
         return new GroupPath(text);
     }

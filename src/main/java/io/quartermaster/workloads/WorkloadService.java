@@ -27,7 +27,7 @@ import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
-/** Shows workloads, and writes what members wish for them. */
+/** Shows workloads, and writes the desired states that members request. */
 @ApplicationScoped
 class WorkloadService {
 
@@ -65,7 +65,10 @@ class WorkloadService {
                         .map(seen -> seen ? details : details.withoutEnvironment())));
     }
 
-    /** It may hold the tenant's secrets, which are not the operator's to read, whatever the operator may do to the work. */
+    /**
+     * Whether the caller may see the environment. It may hold the tenant's secrets, so no operator may read it,
+     * whatever the operator may do with the workload.
+     */
     private Uni<Boolean> seesEnvironment(
             Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
         return switch (caller.realm()) {
@@ -75,8 +78,9 @@ class WorkloadService {
     }
 
     /**
-     * While it waits, reasons, their numbers and the outlook are those of one state of the cell, which is looked at outside of any transaction. Where it cannot be looked at soon,
-     * the reasons are those that the leader stored, without an outlook.
+     * Explains a workload. While it waits, the reasons, their numbers and the outlook are of one state of the cell,
+     * which is read outside of any transaction. If that takes too long, the reasons are those that the leader stored,
+     * without an outlook.
      */
     Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
         return transactions
@@ -116,14 +120,16 @@ class WorkloadService {
                                 .map(outlook -> ExplanationMapper.waiting(details, position, known.get(), outlook)));
     }
 
-    /** Names of what is in the way are the tenant's own to read. */
+    /** Adds the names of the workloads and policies in an outlook, which the tenant reads in its own transaction. */
     private Uni<WorkloadApi.Outlook> outlook(Mutiny.Session session, TenantId tenant, OutlookSource.Prospect prospect) {
         return store.holders(session, tenant, ExplanationMapper.holders(prospect))
                 .chain(holders -> store.policies(session, tenant, ExplanationMapper.groups(prospect))
                         .map(policies -> ExplanationMapper.outlook(prospect, holders, policies)));
     }
 
-    /** The end of what an attempt wrote; of several nodes one after the other, each under a line that says so. */
+    /**
+     * The end of an attempt's output. With several nodes, the outputs follow one another, each under a header line.
+     */
     Uni<String> logs(TenantId tenant, UUID id, OptionalInt attempt, int chars) {
         return transactions.in(tenant, session -> details(session, tenant, id).chain(details -> {
             List<WorkloadApi.Attempt> attempts = details.attempts();
@@ -156,7 +162,7 @@ class WorkloadService {
                 : change(session, tenant, caller, view, desiredState);
     }
 
-    /** @param grace the longest time left to what runs or is stopping; empty: as long as its policy and pool give it */
+    /** @param grace the longest time that the workload gets to stop; empty: the grace period of its policy and pool */
     Uni<Response> cancel(
             TenantId tenant, Caller caller, UUID id, Optional<Duration> grace, WriteParams params, UriInfo uri) {
         return tenantWrites.run(
@@ -168,7 +174,7 @@ class WorkloadService {
                                         : hurry(session, tenant, caller, view, grace.get()))));
     }
 
-    /** Nothing happens, and nothing is audited, where it is to have stopped by then anyway. */
+    /** Shortens the time to stop. It changes nothing and writes no audit entry if the deadline is earlier already. */
     private Uni<Void> hurry(
             Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Duration grace) {
         AuditLog.Change change = new AuditLog.Change(
@@ -196,7 +202,10 @@ class WorkloadService {
                 .map(WriteReply::ok);
     }
 
-    /** Whether there is nothing to do. What is over, or is to be cancelled, takes no other wish. */
+    /**
+     * Whether the desired state is set already. A workload that is over or being cancelled accepts no other desired
+     * state.
+     */
     private static boolean isSo(WorkloadApi.View view, DesiredState desiredState) {
         WorkloadState state = WorkloadState.of(view.state());
         if (state instanceof WorkloadState.Cancelled && desiredState == DesiredState.CANCEL) {
@@ -219,15 +228,18 @@ class WorkloadService {
         return isTheirs(session, tenant, caller, view)
                 .invoke(theirs -> {
                     if (!theirs) {
-                        throw ProblemException.forbidden(
-                                "it is " + view.submittedBy() + "'s; for the work of others this needs the permission "
-                                        + Permission.WORKLOADS_MANAGE.word() + " for group " + view.group());
+                        throw ProblemException.forbidden("the workload belongs to " + view.submittedBy()
+                                + "; to manage workloads of others you need the permission "
+                                + Permission.WORKLOADS_MANAGE.word() + " for group " + view.group());
                     }
                 })
                 .replaceWithVoid();
     }
 
-    /** Whether they may manage it, or submitted it: the same subject, for a name may be somebody else's by now. */
+    /**
+     * Whether the caller may manage the workload or submitted it. Submitters are compared by subject, because another
+     * user may have the name by now.
+     */
     private Uni<Boolean> isTheirs(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
         if (caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(view.group()))) {
             return Uni.createFrom().item(true);

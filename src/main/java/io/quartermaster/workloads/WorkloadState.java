@@ -1,28 +1,29 @@
 package io.quartermaster.workloads;
 
 /**
- * Where a workload is. Only the leader of the cell takes these steps; what may follow an attempt, only its states offer.
+ * The state of a workload. Only the leader of the cell changes it. The states of an attempt alone determine which
+ * states may follow it.
  *
  * <pre>
  *   held <-> waiting -> starting -> running -> stopping
  *                 ^         |          |          |
- *                 +---------+----------+----------+   after preempted or lost (held, if that was wished meanwhile)
+ *                 +---------+----------+----------+   after preempted or lost (held, if a hold was requested)
  *                           +----------+----------+-> paused -> starting, or waiting once its processes are to end
  *                           +----------+----------+-> succeeded, failed, cancelled
  * </pre>
  */
 public sealed interface WorkloadState {
 
-    /** As the API and the database write it. */
+    /** The word for it in the API and the database. */
     String word();
 
-    /** One that holds no devices. */
+    /** A state without devices. */
     sealed interface WithoutAttempt extends WorkloadState {}
 
-    /** One whose attempt holds devices. Its state follows the attempt's. */
+    /** A state in which the workload's attempt holds devices. It follows the attempt's state. */
     sealed interface WithAttempt extends WorkloadState {
 
-        /** What becomes of it when its attempt has ended. */
+        /** The state after the attempt has ended. */
         default WithoutAttempt ended(
                 AttemptOutcome outcome, DesiredState desiredState, AfterPreemption afterPreemption) {
             return switch (outcome) {
@@ -48,16 +49,16 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** One that will never change again. */
+    /** A final state. */
     sealed interface Over extends WithoutAttempt {}
 
-    /** Whether the policy lets a preempted workload try again. */
+    /** What the policy does with a preempted workload. */
     enum AfterPreemption {
         REQUEUE,
         END
     }
 
-    /** Not to be started until it is released. */
+    /** The workload does not start until it is released. */
     record Held() implements WithoutAttempt {
         @Override
         public String word() {
@@ -65,7 +66,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Wants to start. */
+    /** The workload is ready to start. */
     record Waiting() implements WithoutAttempt {
         @Override
         public String word() {
@@ -73,7 +74,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Its devices are bound; its processes are not known to run yet. */
+    /** Its devices are bound; no report shows yet that its processes run. */
     record Starting() implements WithAttempt {
         @Override
         public String word() {
@@ -89,7 +90,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Told to stop; keeps its devices until it is gone. */
+    /** It was asked to stop, and keeps its devices until it has stopped. */
     record Stopping() implements WithAttempt {
         @Override
         public String word() {
@@ -97,7 +98,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Its devices are free; its processes stay on their node, and it waits to go on there. */
+    /** Its devices are free; its processes stay on their node, and it waits to resume there. */
     record Paused() implements WithoutAttempt {
         @Override
         public String word() {
@@ -105,7 +106,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Over: it did what it was submitted for. */
+    /** Over: its processes ended successfully. */
     record Succeeded() implements Over {
         @Override
         public String word() {
@@ -113,7 +114,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Over: it failed, or ran for its maximum run time. */
+    /** Over: it failed, or reached its maximum run time. */
     record Failed() implements Over {
         @Override
         public String word() {
@@ -121,7 +122,7 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** Over: as its submitter or an admin wished, or preempted where the policy ends what is preempted. */
+    /** Over: cancelled by its submitter or an admin, or preempted under a policy that ends preempted workloads. */
     record Cancelled() implements Over {
         @Override
         public String word() {
@@ -129,12 +130,12 @@ public sealed interface WorkloadState {
         }
     }
 
-    /** The state a submission begins in. */
+    /** The initial state of a submission. */
     static WithoutAttempt submitted(DesiredState desiredState) {
         return switch (desiredState) {
             case RUN -> new Waiting();
             case HOLD -> new Held();
-            case CANCEL -> throw new IllegalArgumentException("nothing is submitted cancelled");
+            case CANCEL -> throw new IllegalArgumentException("a submission cannot begin as cancelled");
         };
     }
 
@@ -160,7 +161,7 @@ public sealed interface WorkloadState {
             case "succeeded" -> new Succeeded();
             case "failed" -> new Failed();
             case "cancelled" -> new Cancelled();
-            default -> throw new IllegalArgumentException("no state of a workload: " + word);
+            default -> throw new IllegalArgumentException("unknown state of a workload: " + word);
         };
     }
 }

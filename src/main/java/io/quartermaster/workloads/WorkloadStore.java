@@ -17,21 +17,26 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads workloads and writes wishes, in a transaction of the request role. PostgreSQL puts each answer together as one JSON document, so
- * that a workload with all that hangs on it is one statement.
+ * Reads workloads and writes desired states, in a transaction of the request role. PostgreSQL assembles each result as
+ * one JSON document, so a workload with all its parts is one statement.
  */
 @ApplicationScoped
 class WorkloadStore {
 
     private static final String VIEW = """
             select w.id, w.name, w.type, q.name as queue, p.name as policy, p.group_path as "group", f.name as profile,
-                   w.submitted_by as "submittedBy", cast(trim_scale(case when f.gpu_memory_mib is null then asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) * f.workers else
-                       (select a.gpu_milli from attempt a where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.worker is null
+                   w.submitted_by as "submittedBy", cast(trim_scale(case when f.gpu_memory_mib is null
+                       then asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) * f.workers else
+                       (select a.gpu_milli from attempt a where a.tenant_id = w.tenant_id
+                           and a.workload_id = w.id and a.worker is null
                          order by a.number desc limit 1) end / 1000.0) as text) as gpus,
                    (select cast(trim_scale(sum(a.gpu_milli) / 1000.0) as text) from attempt a
-                     where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended') as "heldGpus", cast(w.min_gpus as text) as "minGpus", w.priority, w.preemptible,
-                   w.dedicated_only as "dedicatedOnly", 'PT' || trim_scale(w.max_runtime_ms / 1000.0) || 'S' as "maxRuntime", w.labels, w.state, w.wish,
-                   w.reason_code as reason, w.attempts, w.submitted_at as "submittedAt", w.started_at as "startedAt", w.ended_at as "endedAt",
+                     where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended') as "heldGpus",
+                         cast(w.min_gpus as text) as "minGpus", w.priority, w.preemptible,
+                   w.dedicated_only as "dedicatedOnly", 'PT' || trim_scale(w.max_runtime_ms / 1000.0) || 'S'
+                       as "maxRuntime", w.labels, w.state, w.wish,
+                   w.reason_code as reason, w.attempts, w.submitted_at as "submittedAt", w.started_at as "startedAt",
+                       w.ended_at as "endedAt",
                    w.end_reason as "endReason", case when w.state = 'paused' then w.paused_until end as "pausedUntil"
               from workload w
               join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
@@ -43,23 +48,29 @@ class WorkloadStore {
     private static final String DETAILS = """
             select cast(json_build_object(
                 'workload', (select row_to_json(v) from (%s and w.id = :id) v),
-                'command', w.command, 'environment', w.environment, 'abortCallback', w.abort_callback, 'reasons', coalesce(w.reason, '[]'), 'reasonsAt', w.reason_at,
+                'command', w.command, 'environment', w.environment, 'abortCallback', w.abort_callback, 'reasons',
+                    coalesce(w.reason, '[]'), 'reasonsAt', w.reason_at,
                 'attempts', (select coalesce(json_agg(a order by a.number), '[]') from (
-                    select a.id, a.number, a.state, a.outcome, l.name as pool, cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus,
-                           a.bound_at as "boundAt", a.started_at as "startedAt", a.stopping_at as "stoppingAt", a.stop_reason as "stopReason",
+                    select a.id, a.number, a.state, a.outcome, l.name as pool,
+                        cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus,
+                           a.bound_at as "boundAt", a.started_at as "startedAt", a.stopping_at as "stoppingAt",
+                               a.stop_reason as "stopReason",
                            a.deadline_at as deadline, a.ended_at as "endedAt", a.exit_code as "exitCode", a.message
                       from attempt a join pool l on l.id = a.pool_id
                      where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.worker is null) a),
                 'surplusWorkers', (select coalesce(json_agg(s order by s."attempt", s.worker, s."boundAt"), '[]') from (
                     select a.id, a.number as attempt, a.worker, a.state, a.outcome, l.name as pool,
-                           cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus, a.bound_at as "boundAt", a.started_at as "startedAt",
-                           a.stopping_at as "stoppingAt", a.stop_reason as "stopReason", a.ended_at as "endedAt", a.exit_code as "exitCode",
+                           cast(trim_scale(a.gpu_milli / 1000.0) as text) as gpus, a.bound_at as "boundAt",
+                               a.started_at as "startedAt",
+                           a.stopping_at as "stoppingAt", a.stop_reason as "stopReason", a.ended_at as "endedAt",
+                               a.exit_code as "exitCode",
                            a.message
                       from attempt a join pool l on l.id = a.pool_id
                      where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.worker is not null
                      order by a.bound_at desc limit 1000) s),
                 'nomination', (select json_build_object('pool', l.name, 'since', n.nominated_at)
-                      from nomination n join pool l on l.id = n.pool_id where n.tenant_id = w.tenant_id and n.workload_id = w.id),
+                      from nomination n join pool l on l.id = n.pool_id where n.tenant_id = w.tenant_id
+                          and n.workload_id = w.id),
                 'preemptions', (select coalesce(json_agg(x order by x.at), '[]') from (
                     select e.at, a.number as attempt, e.cause, e.for_workload as "forWorkload", e.receipt
                       from preemption e join attempt a on a.tenant_id = e.tenant_id and a.id = e.attempt_id
@@ -78,8 +89,10 @@ class WorkloadStore {
                          and (o.at_head_since is null, o.place is null, coalesce(o.place, 0), o.seq)
                              < (w.at_head_since is null, w.place is null, coalesce(w.place, 0), w.seq) as ahead
                     from workload o
-                   where o.tenant_id = w.tenant_id and o.policy_id = w.policy_id and o.state in ('waiting', 'paused') and (o.wish = 'run' or o.id = w.id)
-                     and o.queue_id in (select q.id from queue q where q.tenant_id = w.tenant_id and q.policy_id = w.policy_id)) o on true
+                   where o.tenant_id = w.tenant_id and o.policy_id = w.policy_id and o.state in ('waiting',
+                       'paused') and (o.wish = 'run' or o.id = w.id)
+                     and o.queue_id in (select q.id from queue q where q.tenant_id = w.tenant_id
+                         and q.policy_id = w.policy_id)) o on true
              where w.tenant_id = :tenant and w.id = :id
             """;
 
@@ -89,7 +102,7 @@ class WorkloadStore {
         this.json = json;
     }
 
-    /** What a list may be narrowed to; absent is any. */
+    /** The filter of a list; absent fields match everything. */
     record Filter(
             List<WorkloadState> states,
             @Nullable String queue,
@@ -97,7 +110,7 @@ class WorkloadStore {
             @Nullable String submittedBy,
             @Nullable String name) {}
 
-    /** Newest first. */
+    /** Lists workloads, newest first. */
     Uni<List<WorkloadApi.View>> list(
             Mutiny.Session session, TenantId tenant, Filter filter, Optional<UUID> after, int most) {
         Map<String, Object> parameters = new LinkedHashMap<>();
@@ -140,7 +153,7 @@ class WorkloadStore {
                         .toList());
     }
 
-    /** Null when there is none. */
+    /** Null if the workload does not exist. */
     Uni<WorkloadApi.@Nullable View> view(Mutiny.Session session, TenantId tenant, UUID id) {
         return one(
                 session,
@@ -150,13 +163,13 @@ class WorkloadStore {
                 WorkloadApi.View.class);
     }
 
-    /** Null when there is none. */
+    /** Null if the workload does not exist. */
     Uni<WorkloadApi.@Nullable Details> details(Mutiny.Session session, TenantId tenant, UUID id) {
         return one(session, DETAILS, tenant, id, WorkloadApi.Details.class)
                 .map(details -> details == null ? null : details.seenBy(tenant));
     }
 
-    /** The subject of the token it was submitted with; null where that is not known. */
+    /** The subject of the token that submitted it; null if unknown. */
     Uni<@Nullable String> submitter(Mutiny.Session session, TenantId tenant, UUID id) {
         return session.createNativeQuery(
                         "select submitter from workload where tenant_id = :tenant and id = :id", String.class)
@@ -169,13 +182,14 @@ class WorkloadStore {
         return one(session, POSITION, tenant, id, WorkloadApi.Position.class);
     }
 
-    /** Those of these that the tenant has. */
+    /** The workloads among these that belong to the tenant. */
     Uni<Map<UUID, WorkloadApi.Holder>> holders(Mutiny.Session session, TenantId tenant, List<UUID> ids) {
         if (ids.isEmpty()) {
             return Uni.createFrom().item(Map.of());
         }
         return session.createNativeQuery("""
-                        select cast(json_build_object('id', w.id, 'name', w.name, 'queue', q.name, 'submittedBy', w.submitted_by) as text)
+                        select cast(json_build_object('id', w.id, 'name', w.name, 'queue', q.name, 'submittedBy',
+                            w.submitted_by) as text)
                           from workload w join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
                          where w.tenant_id = :tenant and w.id in (:ids)
                         """, String.class)
@@ -187,13 +201,14 @@ class WorkloadStore {
                         .collect(Collectors.toMap(WorkloadApi.Holder::id, holder -> holder)));
     }
 
-    /** The names of the policies of these groups, by group; a group that has none is absent. */
+    /** The names of the policies of these groups, by group; a group without a policy is absent. */
     Uni<Map<String, String>> policies(Mutiny.Session session, TenantId tenant, List<String> groups) {
         if (groups.isEmpty()) {
             return Uni.createFrom().item(Map.of());
         }
         return session.createNativeQuery(
-                        "select group_path, name from policy where tenant_id = :tenant and retired_at is null and group_path in (:groups)",
+                        "select group_path, name from policy where tenant_id = :tenant and retired_at is null and "
+                                + "group_path in (:groups)",
                         Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("groups", groups)
@@ -201,23 +216,28 @@ class WorkloadStore {
                 .map(rows -> rows.stream().collect(Collectors.toMap(row -> (String) row[0], row -> (String) row[1])));
     }
 
-    /** By which right the newest attempt was bound; null when it has none. */
+    /** The rule by which the newest attempt holds its devices; null if there is no attempt. */
     Uni<@Nullable String> rule(Mutiny.Session session, TenantId tenant, UUID id) {
         return session.createNativeQuery(
-                        "select rule from attempt where tenant_id = :tenant and workload_id = :id and worker is null order by number desc limit 1",
+                        "select rule from attempt where tenant_id = :tenant and workload_id = :id and worker is "
+                                + "null order by number desc limit 1",
                         String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)
                 .getSingleResultOrNull();
     }
 
-    /** Writes the wish and tells the leader, unless the workload is over or to be cancelled by now: then nothing, and false. */
+    /**
+     * Writes the desired state and notifies the leader. If the workload is over or being cancelled, it changes nothing
+     * and returns false.
+     */
     Uni<Boolean> wish(Mutiny.Session session, TenantId tenant, UUID id, DesiredState desiredState) {
         return session.createNativeQuery("""
                         with wished as (
                             update workload set wish = :wish where tenant_id = :tenant and id = :id and wish <> 'cancel'
                                and state not in ('succeeded', 'failed', 'cancelled') returning id),
-                        told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from wished)
+                        told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id
+                            as text) from wished)
                         select count(*) from wished
                         """, Long.class)
                 .setParameter("wish", desiredState.word())
@@ -227,18 +247,26 @@ class WorkloadStore {
                 .map(changed -> changed == 1);
     }
 
-    /** A cancelled workload is to have stopped so soon at the latest. False where nothing changes: it is over, or is to have stopped before. */
+    /**
+     * Sets an earlier deadline for a cancelled workload. Returns false if nothing changes, because the workload is over
+     * or has an earlier deadline.
+     */
     Uni<Boolean> stopWithin(Mutiny.Session session, TenantId tenant, UUID id, Duration grace) {
         return session.createNativeQuery("""
                         with sooner as (
-                            update workload set stop_by = clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond'
-                             where tenant_id = :tenant and id = :id and wish = 'cancel' and state not in ('succeeded', 'failed', 'cancelled')
-                               and (stop_by is null or stop_by > clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond')
+                            update workload set stop_by = clock_timestamp() + cast(:grace
+                                as bigint) * interval '1 millisecond'
+                             where tenant_id = :tenant and id = :id and wish = 'cancel'
+                                 and state not in ('succeeded', 'failed', 'cancelled')
+                               and (stop_by is null or stop_by > clock_timestamp() + cast(:grace
+                                   as bigint) * interval '1 millisecond')
                                and not exists (
-                                   select 1 from attempt a where a.tenant_id = :tenant and a.workload_id = :id and a.worker is null
+                                   select 1 from attempt a where a.tenant_id = :tenant and a.workload_id = :id
+                                       and a.worker is null
                                       and a.state = 'stopping' and a.deadline_at <= clock_timestamp() + cast(:grace as bigint) * interval '1 millisecond')
                             returning id),
-                        told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from sooner)
+                        told as (insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id
+                            as text) from sooner)
                         select count(*) from sooner
                         """, Long.class)
                 .setParameter("grace", grace.toMillis())
@@ -248,7 +276,7 @@ class WorkloadStore {
                 .map(changed -> changed == 1);
     }
 
-    /** The last characters of what an attempt wrote, per node that it runs on; empty while nobody has reported any. */
+    /** The last characters of an attempt's output, per node; empty while no node has reported any. */
     Uni<List<String>> logTails(Mutiny.Session session, TenantId tenant, UUID attempt, int chars) {
         return session.createNativeQuery("""
                         select right(log_tail, :chars) from report
@@ -272,7 +300,7 @@ class WorkloadStore {
         try {
             return json.readValue(row, type);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("a " + type.getSimpleName() + " cannot be read", e);
+            throw new IllegalStateException("could not read a " + type.getSimpleName(), e);
         }
     }
 }

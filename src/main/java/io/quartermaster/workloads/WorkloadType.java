@@ -3,7 +3,7 @@ package io.quartermaster.workloads;
 import java.util.Locale;
 
 /**
- * What a workload is for. It decides the priority and the preemptibility of a submission that states none:
+ * The purpose of a workload. It gives the default priority and preemptibility of a submission:
  *
  * <table>
  *   <caption>Defaults by type</caption>
@@ -15,14 +15,15 @@ import java.util.Locale;
  *   <tr><td>service</td><td>100</td><td>no; CPU only</td></tr>
  * </table>
  *
- * <p>Higher priorities go first within a group. What is not preemptible runs only within what its group has reserved.
+ * <p>Within a group, higher priorities start first. A workload that is not preemptible runs only within the reserved
+ * amount of its group.
  */
 public enum WorkloadType {
     TRAINING(50, true),
     DISTRIBUTED_TRAINING(50, true),
     INFERENCE(125, false),
     WORKSPACE(100, false),
-    /** Uses no GPU: a queue whose profile has some refuses it. */
+    /** Uses no GPU: a queue whose profile has GPUs refuses it. */
     SERVICE(100, false);
 
     private final int defaultPriority;
@@ -41,12 +42,12 @@ public enum WorkloadType {
         return defaultPreemptible;
     }
 
-    /** Whether work of this type may be submitted to a profile whose workers have GPUs, or have none. */
+    /** Whether a profile whose workers have GPUs, or have none, suits this type. */
     public boolean fits(boolean withGpus) {
         return this != SERVICE || !withGpus;
     }
 
-    /** As the API and the database write it. */
+    /** The word for it in the API and the database. */
     public String word() {
         return name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
@@ -57,6 +58,6 @@ public enum WorkloadType {
                 return type;
             }
         }
-        throw new IllegalArgumentException("no type of workload: " + word);
+        throw new IllegalArgumentException("unknown type of workload: " + word);
     }
 }

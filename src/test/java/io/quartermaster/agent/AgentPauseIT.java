@@ -20,9 +20,9 @@ import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Work stands still with all its processes, and goes on where it stood. */
+/** All processes of paused work stop, and later continue at the same point. */
 class AgentPauseIT extends RealAgent {
-    /** Counts in the shell, with a child that counts too; neither saves anything that it could begin with again. */
+    /** Counts in the shell, with a child that counts too. Neither saves its count, so a restart would begin at zero. */
     private static final String COUNT = """
             echo $$ >> pid-of-work; echo $$ >> %1$s/pids
             (setsid sh -c 'n=0; while :; do n=$((n+1)); echo $n > %1$s/child; sleep 0.02; done') &
@@ -92,7 +92,7 @@ class AgentPauseIT extends RealAgent {
         assertThat(count("count")).isLessThan(stoodAt + 200);
         assertThat(Files.readAllLines(folder.resolve("pids"))).hasSize(1);
         assertThat(folder.resolve("callback")).doesNotExist();
-        assertThat(service.log(next.attemptId())).contains("paused", "goes on as attempt " + next.attemptId());
+        assertThat(service.log(next.attemptId())).contains("paused", "continues as attempt " + next.attemptId());
 
         service.order(Orders.stopped(next, StopReason.CANCELLED, 500));
         assertThat(awaitEnd(service, next).outcome()).isEqualTo(Outcome.CANCELLED);
@@ -192,7 +192,10 @@ class AgentPauseIT extends RealAgent {
         assertThat(folder.resolve("callback")).hasContent("called");
     }
 
-    /** Writes down how it is called, and does what is asked of it. Work "uses CUDA" when it is the shell that counts. */
+    /**
+     * A fake cuda-checkpoint that logs its arguments, and runs {@code whenLocking} on the action lock. The shell that
+     * counts is the process that "uses CUDA".
+     */
     private Path cudaCheckpoint(String whenLocking) throws IOException {
         Path program = folder.resolve("cuda-checkpoint");
         Files.writeString(program, """

@@ -19,7 +19,7 @@ import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
-/** An attempt is started at most once, whatever dies meanwhile. */
+/** An attempt starts at most once, whatever process dies meanwhile. */
 class AgentRestartIT extends RealAgent {
     @Test
     void aKilledAgentsWorkGoesOnAndTheNextAgentReportsItsEnd() throws Exception {
@@ -219,7 +219,7 @@ class AgentRestartIT extends RealAgent {
 
         assertThatThrownBy(() -> agent(service))
                 .isInstanceOf(IOException.class)
-                .hasMessageContaining("holds something else");
+                .hasMessageContaining("holds other files");
     }
 
     private static boolean isEmpty(Path folder) throws IOException {

@@ -202,7 +202,7 @@ class CapacityIT extends OperatorsWork {
                 .put("/v1/operator/tenants/" + B + "/allotments/granted")
                 .then()
                 .statusCode(201)
-                .body("warnings", contains("reservations in pool granted add up to 11 GPUs, and 10 are up"));
+                .body("warnings", contains("reservations in pool granted add up to 11 GPUs, but only 10 are up"));
 
         admin(A).get("/v1/tenants/" + A + "/pools")
                 .then()
@@ -254,8 +254,8 @@ class CapacityIT extends OperatorsWork {
         operator().body(Map.of("name", "audited", "capacity", "1")).post("/v1/operator/pools");
 
         String actor = database.on(connection -> connection
-                        .preparedQuery(
-                                "select actor || ' ' || action || ' ' || actor_realm from audit_entry where resource = $1")
+                        .preparedQuery("select actor || ' ' || action || ' ' || actor_realm from audit_entry where "
+                                + "resource = $1")
                         .execute(Tuple.of("pools/audited")))
                 .await()
                 .atMost(Duration.ofSeconds(10))

@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** What whoever grants a part of a pool is told beside the answer. */
+/** The warnings in the answer to a grant in a pool. */
 class GrantWarningsTest {
     private static final TenantId ACME = new TenantId("acme");
 
@@ -54,10 +54,11 @@ class GrantWarningsTest {
 
         assertThat(held.beyond(ACME, "p", cut, OptionalLong.empty()))
                 .contains(
-                        "tenant acme holds 6 GPUs in p, and what is beyond 4 goes on; nothing more starts until it is gone");
+                        "tenant acme holds 6 GPUs in p, but its limit is now 4. Excess work continues; no further work "
+                                + "starts until it has ended");
         assertThat(held.beyond(ACME, "p", cut, OptionalLong.of(3_600_000)))
-                .contains("tenant acme holds 6 GPUs in p, and what is beyond 4 at 1970-01-01T01:00:00Z is stopped,"
-                        + " except 5 held by work that cannot be preempted");
+                .contains("tenant acme holds 6 GPUs in p, but its limit is now 4. Excess work is stopped at "
+                        + "1970-01-01T01:00:00Z, except 5 held by work that cannot be preempted");
         assertThat(held.beyond(ACME, "p", QuotaTerms.reserving(2_000), OptionalLong.empty()))
                 .isEmpty();
     }

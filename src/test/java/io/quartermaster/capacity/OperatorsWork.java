@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.BeforeAll;
 
-/** Two tenants, and what the operator does for them. */
+/** Two tenants, and the operator's calls for them. */
 abstract class OperatorsWork {
 
     static final String A = "capacity-a";
@@ -39,7 +39,7 @@ abstract class OperatorsWork {
         operator().body(Map.of("name", name)).post("/v1/operator/pools").then().statusCode(201);
     }
 
-    /** A node that was heard, as its agent's report leaves it. */
+    /** A node with contact, in the state after its agent's first report. */
     void node(String fleet, String name, String isolation, int gpus) {
         String id = operator()
                 .body(Map.of("name", name, "cluster", fleet, "pool", fleet))
@@ -49,9 +49,9 @@ abstract class OperatorsWork {
                 .extract()
                 .path("id");
         database.in(connection -> connection
-                        .preparedQuery(
-                                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
-                                        + " values ($1, '1', 'b', 'i', $2, now(), now() + interval '30 seconds')")
+                        .preparedQuery("insert into node_contact (node_id, agent_version, boot_id, instance_id, "
+                                + "isolation, last_heard, lease_until)"
+                                + " values ($1, '1', 'b', 'i', $2, now(), now() + interval '30 seconds')")
                         .execute(Tuple.of(UUID.fromString(id), isolation))
                         .chain(() -> connection
                                 .preparedQuery("insert into gpu (node_id, device_index, uuid, model, memory_mib)"

@@ -38,8 +38,8 @@ import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
- * The main job as people meet it: the packaged program with everything it starts, the demonstration played against it through the public
- * API, and the same with the service and the agent killed in the middle.
+ * The main use of the product: the packaged program with everything it starts, and the demonstration played against it
+ * through the public API. A second run kills the service and the agent in the middle.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Execution(ExecutionMode.CONCURRENT)
@@ -50,7 +50,7 @@ class DemoIT {
     private static final String PATIENCE_SECONDS = Long.toString(PATIENCE.toSeconds());
     private static final int MOST_STEPS = 960;
 
-    /** {@code -Dqm.long=true} plays on until fifty were killed. */
+    /** {@code -Dqm.long=true} repeats the demonstration until fifty processes were killed. */
     private static final int KILLS = Boolean.getBoolean("qm.long") ? 50 : 5;
 
     private static final int KILLS_PER_PLAY = 5;
@@ -62,7 +62,7 @@ class DemoIT {
             "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
             "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));
 
-    /** Stays behind, with all logs, until the build folder is emptied. */
+    /** The folder stays, with all logs, until the build folder is emptied. */
     private static final Path FOLDER =
             Path.of("target", "it-demo-" + ProcessHandle.current().pid()).toAbsolutePath();
 
@@ -97,15 +97,15 @@ class DemoIT {
                 .containsSubsequence(
                         "acme r-3 running, attempt 1",
                         "globex g-1 running, attempt 1",
-                        "acme r-3 is told to stop: reclaim for d-1, by right of reserved",
+                        "acme r-3 is being stopped: reclaim for d-1, by right of reserved",
                         "acme d-1 running, attempt 1",
-                        "acme r-2 is told to stop: reclaim for d-2, by right of reserved",
+                        "acme r-2 is being stopped: reclaim for d-2, by right of reserved",
                         "acme d-2 running, attempt 1",
                         "acme r-5 succeeded");
         assertThat(played.lines())
                 .anyMatch(line -> line.startsWith("acme r-4 waiting: LIMIT"))
                 .anyMatch(line -> line.startsWith("acme r-5 waiting: LIMIT"))
-                .noneMatch(line -> line.startsWith("acme r-1 is told") || line.startsWith("globex g-1 is told"))
+                .noneMatch(line -> line.startsWith("acme r-1 is being") || line.startsWith("globex g-1 is being"))
                 .anyMatch(line -> line.matches("r-3: attempt 2 begins at step [1-9][0-9]* on GPUs .*"))
                 .anyMatch(line -> line.matches("acme /devops within [1-9][0-9.]*, over-quota 0.0 GPU-seconds"))
                 .anyMatch(line -> line.matches(
@@ -122,7 +122,7 @@ class DemoIT {
         assertThat(played.output()).contains("--steps is 1 or more, not 0");
     }
 
-    /** Where nothing keeps work from the data folder, only the demonstration's own program runs. */
+    /** Where the machine cannot keep work from the data folder, only the demonstration's own program runs. */
     @Test
     @Order(2)
     void workCannotReadTheDataFolder() {
@@ -226,7 +226,7 @@ class DemoIT {
                 Secrets.in(folder).password(DemoWorld.CLI_SECRET));
     }
 
-    /** Stops it and takes away what it keeps on disk, so that it comes back with nothing. */
+    /** Stops Redis and deletes its files, so that it starts again empty. */
     private static void emptyRedis() throws IOException {
         try (Stream<Path> kept = Files.walk(data().resolve("redis"))) {
             for (Path file : kept.filter(path -> path.getFileName().toString().endsWith(".aof")
@@ -238,7 +238,7 @@ class DemoIT {
         program("redis").ifPresent(ProcessHandle::destroyForcibly);
     }
 
-    /** As {@code pg_ctl stop -m fast} does: every connection is ended, and it ends in good order. */
+    /** As {@code pg_ctl stop -m fast} does: the server ends every connection, and then ends regularly. */
     private static ProcessHandle stopDatabase() throws Exception {
         ProcessHandle database = program("postgres").orElseThrow();
         assertThat(new ProcessBuilder("kill", "-INT", Long.toString(database.pid()))
@@ -248,7 +248,7 @@ class DemoIT {
         return database;
     }
 
-    /** What runs beside the service under this name. */
+    /** The process beside the service with this name. */
     private static Optional<ProcessHandle> program(String name) throws IOException {
         Path pidFile = new DataFolder(data()).resolve("run").resolve(name + ".pid");
         if (!Files.exists(pidFile)) {
@@ -289,14 +289,14 @@ class DemoIT {
         }
     }
 
-    /** A play beside the test. */
+    /** A run of the demonstration beside the test. */
     private record Play(List<String> lines, CompletableFuture<Played> future) {
 
         boolean isDone() {
             return future.isDone();
         }
 
-        /** Returns when the story went on by so many lines, or is over. */
+        /** Returns when the story has printed this many further lines, or has ended. */
         void awaitLines(int more) {
             int wanted = lines.size() + more;
             Awaitility.await()
@@ -310,7 +310,10 @@ class DemoIT {
         }
     }
 
-    /** On a slow machine jobs that work for half a minute end before the story has come to its last preemption; then they work longer. */
+    /**
+     * On a slow machine, jobs of half a minute end before the last preemption of the story; then the jobs become
+     * longer.
+     */
     private static Played playWithoutEarlyEnds() throws Exception {
         for (int steps = 60; ; steps *= 4) {
             Played played = play("--steps", Integer.toString(steps), "--patience", PATIENCE_SECONDS)
@@ -326,14 +329,16 @@ class DemoIT {
         }
     }
 
-    /** Plays beside the test; answers once the story has begun: before that, the command needs a service that runs. */
+    /**
+     * Plays beside the test; returns once the story has begun, because until then the command needs a running service.
+     */
     private static Play play(String... options) throws Exception {
         awaitReady();
         List<String> arguments = new ArrayList<>(List.of("demo"));
         arguments.addAll(List.of(options));
         Process demo = start(arguments.toArray(String[]::new));
         CompletableFuture<String> begun = new CompletableFuture<>();
-        // A thread of its own: it lasts for minutes, and the common pool may have one thread, which others wait for.
+        // A thread of its own: it runs for minutes, and the common pool may have only one thread, which others need.
         List<String> seen = new CopyOnWriteArrayList<>();
         CompletableFuture<Played> play = CompletableFuture.supplyAsync(
                 () -> {
@@ -366,7 +371,7 @@ class DemoIT {
         });
     }
 
-    /** What the service and its agent said last, for whoever cannot look into the folder. */
+    /** The last lines of the service's and the agent's logs, for readers of the report without access to the folder. */
     private static String logs() throws IOException {
         StringBuilder logs = new StringBuilder();
         for (Path log : List.of(FOLDER.resolve("up.out"), data().resolve("log/agent.log"))) {
@@ -396,7 +401,7 @@ class DemoIT {
                     ProcessBuilder.Redirect.appendTo(FOLDER.resolve("up.out").toFile()));
         }
         builder.environment().putAll(PORTS);
-        // On a slow machine the service needs longer for a restart than a node's lease lasts; work would end then.
+        // On a slow machine a restart of the service takes longer than a node's lease, and work would end.
         builder.environment().put("QUARTERMASTER_AGENTS_LEASE", "PT10M");
         return builder.start();
     }

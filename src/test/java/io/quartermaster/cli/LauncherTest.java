@@ -30,6 +30,7 @@ class LauncherTest {
         home = folder;
         Files.copy(Path.of("qm"), home.resolve("qm"));
         Files.createDirectories(home.resolve("src/main"));
+        Files.createFile(home.resolve("pom.xml"));
     }
 
     private record Started(int exitCode, String output) {}
@@ -50,7 +51,7 @@ class LauncherTest {
         return new Started(process.waitFor(), output);
     }
 
-    /** Something newer than the program, and a JDK that says how it is called. */
+    /** A source newer than the program, and a JDK that prints its arguments. */
     private void givenAnOldBuild() throws IOException {
         Path app = Files.createDirectories(home.resolve("target/quarkus-app"));
         Files.createFile(app.resolve("quarkus-run.jar"));
@@ -65,7 +66,7 @@ class LauncherTest {
         }
     }
 
-    /** It says how it is called. */
+    /** A program that prints its arguments. */
     private static void givenAProgram(Path file) throws IOException {
         Files.writeString(file, "#!/bin/sh\necho called with \"$@\"\n");
         Files.setPosixFilePermissions(file, PosixFilePermissions.fromString("rwxr-xr-x"));
@@ -95,8 +96,32 @@ class LauncherTest {
         assertThat(run(arguments.split(" "))).startsWith("called with").endsWith("quarkus-run.jar " + arguments + "\n");
     }
 
+    @Test
+    void anArchiveWithoutSourcesRunsWhatItHolds() throws Exception {
+        givenAnOldBuild();
+        Files.delete(home.resolve("pom.xml"));
+
+        assertThat(run("status", "--data-dir", "x"))
+                .startsWith("called with")
+                .endsWith("target/quarkus-app/quarkus-run.jar status --data-dir x\n");
+    }
+
+    @Test
+    void theAgentRunsFromItsOwnJar() throws Exception {
+        givenAJdk();
+        Files.delete(home.resolve("pom.xml"));
+        Path jar = home.resolve("target/agent/quartermaster-agent.jar");
+        Files.createDirectories(home.resolve("target/agent"));
+        Files.createFile(jar);
+
+        assertThat(run("agent", "--node", "a")).endsWith("-jar " + jar + " --node a\n");
+        assertThat(run("agent", "--help")).endsWith("-jar " + jar + " --help\n");
+        assertThat(run("help", "agent")).endsWith("-jar " + jar + " --help\n");
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"test --help", "help test", "test --unit -h", "campaign --help", "fmt --help"})
+    @ValueSource(
+            strings = {"test --help", "help test", "test --unit -h", "campaign --help", "fmt --help", "dev --help"})
     void helpOnTheLaunchersOwnCommandsNeedsNothing(String arguments) throws Exception {
         String command = arguments.replaceFirst("help ", "").split(" ")[0];
         assertThat(run(arguments.split(" "))).startsWith("Usage: qm " + command);

@@ -32,7 +32,9 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** Preemption by pause, from a policy to the processes on the node and back: the packaged program, its API, its agent. */
+/**
+ * Preemption by pause, from a policy to the processes on the node and back: the packaged program, its API, its agent.
+ */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock("a whole installation")
@@ -46,11 +48,11 @@ class PauseIT {
             "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
             "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));
 
-    /** Stays behind, with all logs, until the build folder is emptied. */
+    /** The folder stays, with all logs, until the build folder is emptied. */
     private static final Path FOLDER =
             Path.of("target", "it-pause-" + ProcessHandle.current().pid()).toAbsolutePath();
 
-    /** Counts into a file, from 1 in every process, until it is told that that is enough. */
+    /** Counts into a file, from 1 in every process, until the file {@code .enough} exists. */
     private static final String COUNT =
             "echo $$ >> \"$QM_CHECKPOINT_DIR/.pids\"; n=0; while [ ! -e \"$QM_CHECKPOINT_DIR/.enough\" ]; do"
                     + " n=$((n+1)); echo $n >> \"$QM_CHECKPOINT_DIR/.steps\"; sleep 0.1; done; echo \"done at $n\"";
@@ -114,7 +116,7 @@ class PauseIT {
         }
     }
 
-    /** One workload that counts, as its owner and its node see it. */
+    /** A counting workload, as its owner and its node see it. */
     private record Counter(ApiClient owner, String id) {
         static Counter submit(ApiClient owner, String queue, String name) {
             JsonNode submitted = owner.require(owner.post(
@@ -196,7 +198,7 @@ class PauseIT {
         }
     }
 
-    /** Three of R&D hold nine GPUs; what DevOps is entitled to takes three of them back. */
+    /** Three jobs of R&D hold nine GPUs; DevOps then reclaims three of them. */
     private static List<Counter> threeOfRnd() {
         List<Counter> running = new ArrayList<>();
         for (int i = 1; i <= 3; i++) {
@@ -230,7 +232,7 @@ class PauseIT {
         assertThat(paused.path("workload").hasNonNull("pausedUntil")).isTrue();
         JsonNode explained = victim.owner().require(victim.owner().get(victim.path() + "/explain"));
         assertThat(explained.path("sentence").asText())
-                .contains("was paused at", "is paused: its processes stand still", "its own node");
+                .contains("was paused at", "is paused: its processes stay on its node", "waits to resume there");
         assertThat(explained.path("position").path("aheadInQueue").asInt()).isZero();
 
         service.destroyForcibly().waitFor();
@@ -256,7 +258,7 @@ class PauseIT {
         String log = victim.owner()
                 .require(victim.owner().get(victim.path() + "/logs?attempt=2"))
                 .asText();
-        assertThat(log).contains("paused", "goes on as attempt", "done at " + steps.size());
+        assertThat(log).contains("paused", "continues as attempt", "done at " + steps.size());
         assertThat(start("audit").waitFor()).isZero();
     }
 
@@ -325,7 +327,7 @@ class PauseIT {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(
                         FOLDER.resolve(arguments[0] + ".out").toFile()));
         builder.environment().putAll(PORTS);
-        // On a slow machine the service needs longer for a restart than a node's lease lasts; work would end then.
+        // On a slow machine a restart of the service takes longer than a node's lease, and work would end.
         builder.environment().put("QUARTERMASTER_AGENTS_LEASE", "PT10M");
         return builder.start();
     }

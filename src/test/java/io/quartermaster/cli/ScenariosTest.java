@@ -15,7 +15,7 @@ import org.junit.jupiter.api.DynamicContainer;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.TestFactory;
 
-/** Every scenario file under the test resources holds. */
+/** All expectations of the scenario files in the test resources hold. */
 class ScenariosTest {
     private static final Path SCENARIOS = Path.of("src/test/resources/scenarios");
 
@@ -36,7 +36,8 @@ class ScenariosTest {
 
     private static DynamicTest holds(Scenario scenario) {
         return DynamicTest.dynamicTest(
-                scenario.name(),
-                () -> assertThat(Simulation.run(scenario).failures()).isEmpty());
+                scenario.name(), () -> assertThat(Simulation.run(scenario).failures())
+                        .as("scenario %s", scenario.name())
+                        .isEmpty());
     }
 }

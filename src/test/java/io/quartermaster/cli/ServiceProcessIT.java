@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Ports;
+import io.quartermaster.launch.ExitCodes;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
 import org.junit.jupiter.api.parallel.ResourceLock;
 
-/** The packaged program as people start it: real processes, with a Keycloak that is given from outside and not needed here. */
+/** The packaged program as users start it: real processes, with an external Keycloak that this test does not need. */
 @Execution(ExecutionMode.CONCURRENT)
 @ResourceLock("a whole installation")
 class ServiceProcessIT {
@@ -116,7 +117,7 @@ class ServiceProcessIT {
         return new Ended(process.exitValue(), output);
     }
 
-    /** What it says goes to a file, since nobody reads it while it runs. */
+    /** Its output goes to a file, because the test does not read it while the program runs. */
     private Process startService() throws IOException {
         return builder("up")
                 .redirectOutput(temporary.resolve("output").toFile())

@@ -16,7 +16,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
 
-/** Replays of traces: what is read, what is counted, what is printed. */
+/** Replays of traces: reading, counting and printing. */
 class TraceTest {
     private static final List<String> NODES = List.of(
             "sn,cpu_milli,memory_mib,gpu,model",
@@ -94,7 +94,7 @@ class TraceTest {
         assertThat(Files.readString(chart)).contains("<svg").doesNotContain("http");
     }
 
-    /** What a command leaves behind: its exit code, and what it printed as errors. */
+    /** The result of a command: its exit code, and the errors that it printed. */
     private record Ran(int exit, String errors) {
         static Ran simulate(String... arguments) {
             StringWriter errors = new StringWriter();
@@ -141,10 +141,10 @@ class TraceTest {
                         .exit())
                 .isZero();
         assertThat(Files.readString(chart))
-                .as("one end for what is held and for what waits")
+                .as("the curves of running and of waiting work have the same end")
                 .contains(">240 s</text>")
                 .doesNotContain("0.001 s", ">60 s<")
-                .as("one of two GPUs for a quarter of the time, nobody waits")
+                .as("one of two GPUs is in use for a quarter of the time, and no workload waits")
                 .contains("points=\"0,240 0,240 0,120 225,120 225,240 900,240 \"")
                 .contains("points=\"0,240 0,240 0,0 900,0 \"")
                 .contains("capacity of all pools")

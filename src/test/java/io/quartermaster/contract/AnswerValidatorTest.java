@@ -9,8 +9,8 @@ import org.junit.jupiter.api.Test;
 class AnswerValidatorTest {
 
     private static final String PROBLEM = "application/problem+json;charset=UTF-8";
-    private static final String NOT_FOUND =
-            "{\"type\":\"urn:quartermaster:problem:not-found\",\"title\":\"Not found\",\"status\":404,\"code\":\"not-found\",\"detail\":\"There is none.\"}";
+    private static final String NOT_FOUND = "{\"type\":\"urn:quartermaster:problem:not-found\",\"title\":\"Not "
+            + "found\",\"status\":404,\"code\":\"not-found\",\"detail\":\"There is none.\"}";
     private static final String POOL = "/v1/operator/pools/fast";
 
     @Test

@@ -16,10 +16,11 @@ import org.openapitools.openapidiff.core.OpenApiCompare;
 import org.openapitools.openapidiff.core.model.ChangedOpenApi;
 
 /**
- * The contract that the service serves is the committed one, and breaks nobody who built on the baseline.
+ * The service serves the committed contract, which is compatible with the baseline.
  *
- * <p>{@code -Dqm.contract.update=true} writes {@code openapi/openapi.yaml} anew. {@code -Dqm.contract.baseline=true} makes it the new
- * baseline as well: until 1.0 an incompatible change takes that and a line in the change log, afterwards it is not allowed.
+ * <p>{@code -Dqm.contract.update=true} rewrites {@code openapi/openapi.yaml}. {@code -Dqm.contract.baseline=true} makes
+ * it the new baseline as well: until 1.0, an incompatible change needs this option and a line in the change log;
+ * afterwards it is not allowed.
  */
 @QuarkusTest
 class ContractIT {
@@ -27,7 +28,8 @@ class ContractIT {
     private static final Path COMMITTED = Contract.COMMITTED;
     private static final Path BASELINE = Path.of("openapi", "baseline.yaml");
     private static final String REFRESH =
-            "./mvnw verify -Dquarkus.build.skip=true -Dtest=NoUnitTests -Dsurefire.failIfNoSpecifiedTests=false -Dit.test=ContractIT -Dqm.contract.update=true";
+            "./mvnw verify -Dquarkus.build.skip=true -Dtest=NoUnitTests -Dsurefire.failIfNoSpecifiedTests=false "
+                    + "-Dit.test=ContractIT -Dqm.contract.update=true";
 
     @Test
     void servedContractIsTheCommittedOne() throws IOException {
@@ -103,7 +105,7 @@ class ContractIT {
         softly.assertAll();
     }
 
-    /** The generator numbers classes of one simple name through, so that a new one would rename others. */
+    /** The generator numbers classes with one simple name, so that a new class would rename others. */
     @Test
     void noSchemaHasANumberedName() {
         assertThat(Contract.served().document().at("/components/schemas").fieldNames())

@@ -20,7 +20,7 @@ import java.util.Map;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Every PATCH takes a merge patch of RFC 7396, under both of its media types. */
+/** Every PATCH accepts a merge patch of RFC 7396, under both of its media types. */
 @QuarkusTest
 class MergePatchIT {
 
@@ -102,7 +102,8 @@ class MergePatchIT {
         String pool = "/v1/operator/pools/merge-count";
         patch(
                         pool,
-                        "{\"hours\": {\"timeZone\": \"UTC\", \"open\": [{\"days\": [\"monday\"], \"from\": \"08:00\", \"to\": \"18:00\"}]}, \"waitBeforePreempting\": \"PT2M\", \"elastic\": true}",
+                        "{\"hours\": {\"timeZone\": \"UTC\", \"open\": [{\"days\": [\"monday\"], \"from\": "
+                                + "\"08:00\", \"to\": \"18:00\"}]}, \"waitBeforePreempting\": \"PT2M\", \"elastic\": true}",
                         200)
                 .body("hours.timeZone", equalTo("UTC"));
         patch(pool, "{\"hours\": {\"timeZone\": \"Europe/Berlin\"}}", 200)
@@ -147,7 +148,7 @@ class MergePatchIT {
         request(token).body(body).post(path).then().statusCode(201);
     }
 
-    /** As a dry run with one media type, then with the other. */
+    /** Sends a dry run with one media type, then with the other. */
     private static ValidatableResponse patch(String path, String body, int status) {
         String token = path.startsWith("/v1/operator") ? operatorToken() : adminToken(TENANT);
         String version = request(token).get(path).header("ETag");

@@ -18,22 +18,23 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Every role against every operation, by real tokens: what the contract says of permissions is what the service does, and what that
- * comes to is committed, so that a change of rights is seen in review. {@code -Dqm.contract.update=true} writes the matrix anew.
+ * Every role against every operation, with real tokens: the service enforces the permissions that the contract states.
+ * The resulting matrix is committed, so that a review shows every change of rights. {@code -Dqm.contract.update=true}
+ * rewrites the matrix.
  */
 @QuarkusTest
 class RoleMatrixIT {
 
     private static final Path MATRIX = Path.of("src", "test", "resources", "contract", "role-matrix.txt");
 
-    /** What a caller meets. */
+    /** The result for a caller. */
     private enum Meets {
         PASS,
         /** 403 with the name of the permission. */
         LACKS,
         /** 404, as for what does not exist. */
         UNSEEN,
-        /** Anything that is no answer to the question. */
+        /** Any answer that shows neither access nor its refusal. */
         NEITHER
     }
 
@@ -82,14 +83,15 @@ class RoleMatrixIT {
             Files.writeString(MATRIX, matrix);
         }
         assertThat(matrix)
-                .as(
-                        "rights changed: if they should, write the matrix anew with -Dit.test=RoleMatrixIT -Dqm.contract.update=true")
+                .as("rights changed: if they should, write the matrix anew with -Dit.test=RoleMatrixIT "
+                        + "-Dqm.contract.update=true")
                 .isEqualTo(Files.readString(MATRIX));
     }
 
     private static Meets met(Response response, Contract.Call call) {
         return switch (response.statusCode()) {
-            // Let in by the gate; what refuses it then is narrower, such as the work being another's.
+            // The gate let the request pass; a narrower rule refuses it, for example because the work belongs to
+            // another member.
             case 403 ->
                 response.<String>path("detail")
                                 .matches("this needs the permission " + call.permission()
@@ -102,7 +104,10 @@ class RoleMatrixIT {
         };
     }
 
-    /** Deny by default: the operator's people are not told what they may not do to a tenant, tenants not what there is beside them. */
+    /**
+     * Deny by default: the operator's users do not learn which actions on a tenant they lack, and tenants learn nothing
+     * about the rest of the API.
+     */
     private static Meets expected(Role role, Contract.Call call) {
         boolean granted = call.roles().contains(role.word());
         boolean operators = !role.belongsTo(new Realm.Tenant(new TenantId(world.tenant())));

@@ -12,13 +12,13 @@ import java.util.TreeMap;
 import java.util.stream.StreamSupport;
 import org.awaitility.Awaitility;
 
-/** What the tables hold, to see that a request left them alone. A table that is added is looked at without anybody naming it. */
+/** The content of the tables, to check that a request left them unchanged. New tables are included automatically. */
 final class Stored {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    /** The hour closes by itself; no request writes these. */
+    /** Hours close by themselves; no request writes these tables. */
     private static final Set<String> BOOKS = Set.of("closed_hour", "segment");
-    /** Migrations' own, and what moves by itself: leases, the operator's sealing of chains. */
+    /** Tables of the migrations, and data that changes by itself: leases, the operator's sealing of chains. */
     private static final Set<String> APART = Set.of("flyway_schema_history");
 
     private final SystemDatabase database;
@@ -27,17 +27,19 @@ final class Stored {
         this.database = database;
     }
 
-    /** By table, how many rows a tenant has and a digest of their content. */
+    /** By table, the number of a tenant's rows and a digest of their content. */
     Map<String, String> of(String tenant) {
         awaitQuiet(tenant);
         Map<String, String> content = new TreeMap<>();
-        for (String table : names(
-                "select table_name from information_schema.columns where table_schema = 'public' and column_name = 'tenant_id'")) {
+        for (String table :
+                names("select table_name from information_schema.columns where table_schema = 'public' and column_name "
+                        + "= 'tenant_id'")) {
             if (!BOOKS.contains(table)) {
                 content.put(
                         table,
                         text(
-                                "select count(*) || ' rows ' || coalesce(md5(string_agg(t::text, ',' order by t::text)), '') from "
+                                "select count(*) || ' rows ' || coalesce(md5(string_agg(t::text, ',' order by "
+                                        + "t::text)), '') from "
                                         + table + " t where tenant_id = $1",
                                 Tuple.of(tenant)));
             }
@@ -46,12 +48,13 @@ final class Stored {
         return content;
     }
 
-    /** By table, how many rows there are of anybody. */
+    /** By table, the number of all rows. */
     Map<String, String> rowCounts() {
         Map<String, String> counts = new TreeMap<>();
-        for (String table : names(
-                "select table_name from information_schema.tables where table_schema = 'public' and table_type = 'BASE TABLE'")) {
-            // The leader takes inbox rows away whenever it likes; the identity says how many were ever put there.
+        for (String table :
+                names("select table_name from information_schema.tables where table_schema = 'public' and table_type = "
+                        + "'BASE TABLE'")) {
+            // The leader removes inbox rows at any time; the identity column shows how many were ever inserted.
             if (!APART.contains(table) && !BOOKS.contains(table) && !table.equals("inbox")) {
                 counts.put(table, text("select count(*)::text from " + table, Tuple.tuple()));
             }
@@ -64,13 +67,17 @@ final class Stored {
         return counts;
     }
 
-    /** What the fixtures set going has ended: the leader has taken their inbox rows, the sealer has sealed their audit entries. */
+    /**
+     * Waits for the effects of the fixtures: the leader has removed their inbox rows, and the sealer has sealed their
+     * audit entries.
+     */
     private void awaitQuiet(String tenant) {
         Awaitility.await("nothing is under way for " + tenant)
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(200))
                 .until(() -> text(
-                                "select ((select count(*) from inbox where tenant_id = $1) + (select count(*) from audit_entry where tenant_id = $1 and seq is null))::text",
+                                "select ((select count(*) from inbox where tenant_id = $1) + (select count(*) "
+                                        + "from audit_entry where tenant_id = $1 and seq is null))::text",
                                 Tuple.of(tenant))
                         .equals("0"));
     }

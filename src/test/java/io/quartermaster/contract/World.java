@@ -21,10 +21,10 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tenant with something behind every id that a route takes, and the operator's things it stands on. A and B share cluster, pool and
- * node, as tenants of one provider do; all else is their own, under names of their own.
+ * A tenant with a resource for every id that a route takes, and the operator's resources that it needs. A and B share
+ * cluster, pool and node, as tenants of one provider do; all other resources are their own and have different names.
  *
- * @param ids by name of the path parameter
+ * @param ids the ids, by the name of the path parameter
  */
 record World(String tenant, Map<String, String> ids) {
 
@@ -34,14 +34,14 @@ record World(String tenant, Map<String, String> ids) {
     private static final Pattern PLACE = Pattern.compile("\\{([A-Za-z]+)}");
     private static @Nullable Both both;
 
-    /** The two tenants that are always there. */
+    /** The two tenants that always exist. */
     record Both(World a, World b) {}
 
     World {
         ids = Map.copyOf(ids);
     }
 
-    /** Makes both through the API the first time; real realms take seconds. */
+    /** Creates both through the API on the first call; real realms take seconds. */
     static synchronized Both both() {
         Both known = both;
         if (known == null) {
@@ -52,7 +52,7 @@ record World(String tenant, Map<String, String> ids) {
         return known;
     }
 
-    /** As this tenant would be addressed if neither it nor anything of it existed. */
+    /** The ids of a tenant that does not exist, in the form of this tenant's. */
     World neverThere() {
         Map<String, String> other = new TreeMap<>();
         ids.forEach((name, id) -> other.put(name, isUuid(id) ? UUID.randomUUID().toString() : "never-" + name));
@@ -60,14 +60,14 @@ record World(String tenant, Map<String, String> ids) {
         return new World("contract-nobody", other);
     }
 
-    /** This tenant's path, with everything below it of another. */
+    /** This tenant's path, with another tenant's ids below it. */
     World reachingFor(World other) {
         Map<String, String> mixed = new TreeMap<>(other.ids);
         mixed.put("tenant", tenant);
         return new World(tenant, mixed);
     }
 
-    /** Puts ids into a path or a body; a place that no id is known for is a gap in these fixtures and fails the test. */
+    /** Fills ids into a path or a body. A placeholder without an id is a gap in these fixtures and fails the test. */
     String fill(String template) {
         Matcher matcher = PLACE.matcher(template);
         return matcher.replaceAll(place -> {
@@ -89,7 +89,7 @@ record World(String tenant, Map<String, String> ids) {
                 .post("/v1/operator/nodes"));
     }
 
-    /** The operator's, and done. */
+    /** A completed audit of the operator. */
     private static String audit(String tenant) {
         String id = ensure(operator().body(Map.of("tenant", tenant)).post("/v1/operator/audits"))
                 .path("id");
@@ -181,11 +181,12 @@ record World(String tenant, Map<String, String> ids) {
                         Map.entry("audit", audit(tenant))));
     }
 
-    /** No call makes one. */
+    /** Inserts a quarantine entry, since no call creates one. */
     private static String quarantineEntry() {
         return "inbox-row-"
                 + Arc.container().instance(SystemDatabase.class).get().run(Duration.ofSeconds(10), tx -> tx.run(
-                                "insert into inbox (kind, ref, set_aside_at, set_aside_why) values ('pool', 'contract', clock_timestamp(), 'a test') returning id")
+                                "insert into inbox (kind, ref, set_aside_at, set_aside_why) values ('pool', "
+                                        + "'contract', clock_timestamp(), 'a test') returning id")
                         .iterator()
                         .next()
                         .getLong("id"));

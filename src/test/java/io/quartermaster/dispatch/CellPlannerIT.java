@@ -11,7 +11,10 @@ import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** The control loop against the real tables: wishes and reports in, states, allocations and usage events out. */
+/**
+ * The control loop with the real tables: desired states and reports are its input, states, allocations and usage events
+ * its output.
+ */
 @QuarkusTest
 class CellPlannerIT {
 
@@ -81,7 +84,7 @@ class CellPlannerIT {
                 .satisfies(row -> assertThat(row.getString("cause")).isEqualTo("reclaim"));
     }
 
-    /** A word that only a newer version knows; the next leader, which reads all that is stored, meets it. */
+    /** Stores a word that only a newer version knows; the next leader, which reads all workloads, finds it. */
     @Test
     void aStoredWorkloadThatCannotBePlannedWithDoesNotStopTheCell() {
         CellRows rows = new CellRows(database, "leader-odd");
@@ -99,7 +102,7 @@ class CellPlannerIT {
                 .satisfies(
                         row -> assertThat(row.getOffsetDateTime("set_aside_at")).isNotNull());
 
-        // The next one knows the word.
+        // The next leader knows the word.
         rows.run("update attempt set stop_reason = 'cancelled' where workload_id = $1", odd);
         nextLeader(rows);
         rows.report(odd, "ended", "cancelled");
@@ -169,7 +172,7 @@ class CellPlannerIT {
         claimant.allotment(pool, 2, 2);
         UUID ownerPolicy = owner.policy("/all", pool, 2, 2);
         UUID ownerProfile = owner.profile(2, pool);
-        // Within its own reservation, so that nobody may stop it.
+        // Within its own reservation, so that no workload may preempt it.
         UUID fixed = owner.submit(owner.queue(ownerPolicy, ownerProfile), ownerPolicy, ownerProfile, false);
         eventually(fixed, owner, "starting");
 
@@ -191,10 +194,9 @@ class CellPlannerIT {
         owner.report(fixed, "ended", "succeeded");
         eventually(asked.get(2), claimant, "starting");
         assertThat(lastUnmet(claimant)).isZero();
-        assertThat(
-                        claimant.run(
-                                "select distinct at_ms from usage_event where tenant_id = 'leader-e' and (kind = 'allocated' or kind = 'unmet' and gpu_milli = 0)"))
-                .as("what was owed ends in the plan that starts the work")
+        assertThat(claimant.run("select distinct at_ms from usage_event where tenant_id = 'leader-e' and (kind = "
+                        + "'allocated' or kind = 'unmet' and gpu_milli = 0)"))
+                .as("the unmet amount ends with the plan that starts the workload")
                 .hasSize(1);
         assertThat(owner.run("select 1 from usage_event where tenant_id = 'leader-d' and kind = 'unmet'"))
                 .isEmpty();
@@ -203,7 +205,8 @@ class CellPlannerIT {
     private static long lastUnmet(CellRows rows) {
         return rows
                 .run(
-                        "select gpu_milli from usage_event where tenant_id = $1 and kind = 'unmet' order by seq desc limit 1",
+                        "select gpu_milli from usage_event where tenant_id = $1 and kind = 'unmet' order by seq "
+                                + "desc limit 1",
                         rows.tenant)
                 .stream()
                 .mapToLong(row -> row.getLong("gpu_milli"))

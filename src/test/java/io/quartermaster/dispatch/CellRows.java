@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** Writes what the API, the operator and executors would write, straight into the tables: for tests of the leader alone. */
+/**
+ * Rows that the API, the operator and executors would write, written directly into the tables: for tests of the leader
+ * alone.
+ */
 public final class CellRows {
 
     public static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -20,7 +23,8 @@ public final class CellRows {
         this.database = database;
         this.tenant = tenant;
         run(
-                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'active')",
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', "
+                        + "$1, 'test:' || $1, 'active')",
                 tenant);
         inbox("tenant", tenant);
     }
@@ -44,7 +48,7 @@ public final class CellRows {
         return id;
     }
 
-    /** A pool of one node with that many GPUs, all of them the tenant's. */
+    /** A pool with one node of that many GPUs, all of them allotted to the tenant. */
     UUID poolOf(int gpus) {
         UUID pool = pool(tenant);
         node(pool, tenant + "-1", gpus, Duration.ofMinutes(30));
@@ -61,7 +65,8 @@ public final class CellRows {
                 name + "-cluster");
         run("insert into node (id, name, cluster_id, pool_id) values ($1, $2, $3, $4)", id, name, cluster, pool);
         run(
-                "insert into gpu (node_id, device_index, uuid, model, memory_mib) select $1, i, $2 || i, 'H100', 81920 from generate_series(0, $3 - 1) i",
+                "insert into gpu (node_id, device_index, uuid, model, memory_mib) select $1, i, $2 || i, 'H100', "
+                        + "81920 from generate_series(0, $3 - 1) i",
                 id,
                 name + "-gpu-",
                 gpus);
@@ -71,8 +76,10 @@ public final class CellRows {
 
     void contact(UUID node, Duration lease) {
         run("""
-                insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)
-                values ($1, '1', 'b', 'i', 'container', clock_timestamp(), clock_timestamp() + $2::bigint * interval '1 millisecond')
+                insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard,
+                    lease_until)
+                values ($1, '1', 'b', 'i', 'container', clock_timestamp(),
+                    clock_timestamp() + $2::bigint * interval '1 millisecond')
                 on conflict (node_id) do update set last_heard = excluded.last_heard, lease_until = excluded.lease_until
                 """, node, lease.toMillis());
         inbox("node", node.toString());
@@ -80,7 +87,8 @@ public final class CellRows {
 
     public void allotment(UUID pool, long reserved, long limit) {
         run(
-                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, $3, $4, 1)",
+                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, "
+                        + "$3, $4, 1)",
                 tenant,
                 pool,
                 reserved * 1000,
@@ -97,7 +105,8 @@ public final class CellRows {
                 group.substring(1),
                 group);
         run(
-                "insert into policy_quota (tenant_id, policy_id, pool_id, reserved_milli, limit_milli) values ($1, $2, $3, $4, $5)",
+                "insert into policy_quota (tenant_id, policy_id, pool_id, reserved_milli, limit_milli) values "
+                        + "($1, $2, $3, $4, $5)",
                 tenant,
                 id,
                 pool,
@@ -111,11 +120,12 @@ public final class CellRows {
         return profile(gpus, 1, 1, pool);
     }
 
-    /** Workers that each have so many GPUs; all start together when {@code minWorkers} says so. */
+    /** A profile whose workers each have that many GPUs; {@code minWorkers} of them start together. */
     UUID profile(int gpus, int workers, int minWorkers, UUID pool) {
         UUID id = Ids.next();
         run(
-                "insert into profile (tenant_id, id, name, gpu_milli, workers, min_workers, pool_ids) values ($1, $2, $3, $4, $5, $6, $7)",
+                "insert into profile (tenant_id, id, name, gpu_milli, workers, min_workers, pool_ids) values ($1, "
+                        + "$2, $3, $4, $5, $6, $7)",
                 tenant,
                 id,
                 gpus + "x" + workers,
@@ -138,13 +148,13 @@ public final class CellRows {
         return id;
     }
 
-    /** A workload of a group that has so many GPUs reserved and may use no more. */
+    /** A workload of a group that has that many GPUs reserved and as its limit. */
     UUID job(UUID pool, long gpus, UUID profile) {
         UUID policy = policy("/all", pool, gpus, gpus);
         return submit(queue(policy, profile), policy, profile);
     }
 
-    /** A queue with what it is of. */
+    /** A queue with its policy and profile. */
     record QueueIds(UUID queue, UUID policy, UUID profile) {}
 
     UUID submit(QueueIds ids) {
@@ -158,7 +168,8 @@ public final class CellRows {
     UUID submit(UUID queue, UUID policy, UUID profile, boolean preemptible) {
         UUID id = Ids.next();
         run("""
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command)
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by,
+                    priority, preemptible, command)
                 values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, $6, '["true"]')
                 """, tenant, id, queue, policy, profile, preemptible);
         inbox("workload", id.toString());
@@ -176,44 +187,49 @@ public final class CellRows {
                 select a.tenant_id, a.id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp() from attempt a
                   join allocation_device d on d.attempt_id = a.id
                  where a.workload_id = $1 and a.state <> 'ended' group by a.tenant_id, a.id, d.node_id
-                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state,
+                    outcome = excluded.outcome
                 """, workload, state, outcome);
         inbox("report", workload.toString());
     }
 
-    /** What the executor of one node says. */
+    /** Writes a report of one node's executor. */
     void reportOn(UUID node, UUID workload, String state, String outcome) {
         run("""
                 insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at)
                 select a.tenant_id, a.id, $2, $3, nullif($4, ''), 0, clock_timestamp() from attempt a
                  where a.workload_id = $1 and a.state <> 'ended'
-                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state,
+                    outcome = excluded.outcome
                 """, workload, node, state, outcome);
         inbox("report", workload.toString());
     }
 
-    /** When the executor of a node says that the work ended there; it has said that it did. */
+    /** Writes when the processes on a node ended, which its executor has reported. */
     void workEnded(UUID node, UUID workload, long atMillis) {
         run("""
                 update report r set work_ended_at = to_timestamp($3::bigint / 1000.0) from attempt a
-                 where a.workload_id = $2 and a.state <> 'ended' and r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = $1
+                 where a.workload_id = $2 and a.state <> 'ended' and r.tenant_id = a.tenant_id
+                     and r.attempt_id = a.id and r.node_id = $1
                 """, node, workload, atMillis);
     }
 
-    /** By the clock of the database. */
+    /** The time by the database's clock. */
     long nowMillis() {
         return run("select floor(extract(epoch from clock_timestamp()) * 1000)::bigint as now")
                 .getFirst()
                 .getLong("now");
     }
 
-    /** What the executor of one attempt says: that of a surplus worker, or of the workload as such. */
+    /** Writes a report on one attempt: that of a surplus worker, or that of the workload itself. */
     void reportAttempt(UUID attempt, UUID workload, String state, String outcome) {
         run("""
                 insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at)
-                select d.tenant_id, d.attempt_id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp() from allocation_device d
+                select d.tenant_id, d.attempt_id, d.node_id, $2, nullif($3, ''), 0, clock_timestamp()
+                    from allocation_device d
                  where d.attempt_id = $1 group by d.tenant_id, d.attempt_id, d.node_id
-                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state,
+                    outcome = excluded.outcome
                 """, attempt, state, outcome);
         inbox("report", workload.toString());
     }
@@ -240,7 +256,7 @@ public final class CellRows {
                 .getString("reason_code");
     }
 
-    /** GPU-thousandths of the tenant's usage events of one kind, in their order. */
+    /** Thousandths of GPUs in the tenant's usage events of one kind, in their order. */
     List<Long> usage(String kind) {
         return run("select gpu_milli from usage_event where tenant_id = $1 and kind = $2 order by seq", tenant, kind)
                 .stream()

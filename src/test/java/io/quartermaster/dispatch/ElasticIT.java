@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Elastic workloads in the leader's hands: each surplus worker comes, goes and is metered by itself. */
+/** Elastic workloads and the leader: each surplus worker starts, ends and is metered by itself. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class ElasticIT extends LedByHand {
@@ -39,7 +39,7 @@ class ElasticIT extends LedByHand {
                 .extracting(row -> row.getString("cause"))
                 .containsExactly("reclaim", "reclaim");
 
-        // The engine is built anew in the middle: it must come to know the same.
+        // A rebuilt engine must derive the same state.
         cell.rebuild();
         cell.settle();
         for (int worker : List.of(2, 3)) {
@@ -55,7 +55,7 @@ class ElasticIT extends LedByHand {
         cell.settle();
         assertThat(liveWorkers(rows, job)).containsExactly(null, 1, 2, 3);
 
-        // A worker that is done by itself is not started again.
+        // A worker that ended by itself does not start again.
         rows.reportAttempt(rows.surplus(job, 1), job, "ended", "succeeded");
         cell.settle();
         assertThat(liveWorkers(rows, job)).containsExactly(null, 2, 3);
@@ -97,7 +97,8 @@ class ElasticIT extends LedByHand {
         UUID job = rows.job(pool, 3, rows.profile(1, 2, 1, pool));
         cell.settle();
         UUID on = rows.run(
-                        "select node_id from allocation_device d join attempt a on a.id = d.attempt_id where a.workload_id = $1 and a.worker = 1",
+                        "select node_id from allocation_device d join attempt a on a.id = d.attempt_id where "
+                                + "a.workload_id = $1 and a.worker = 1",
                         job)
                 .getFirst()
                 .getUUID("node_id");
@@ -128,7 +129,7 @@ class ElasticIT extends LedByHand {
         assertThat(held(rows, job)).isEqualTo(3_000);
         run(rows, job);
 
-        // It does not grow, and an engine that is built anew takes it for what it holds.
+        // It does not grow, and a rebuilt engine knows the amount that it holds.
         rows.report(first, "ended", "succeeded");
         cell.settle();
         cell.rebuild();

@@ -27,12 +27,15 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Plans that cannot be made or written, and turns that others hold up: what is reported is applied all the same, and the others go on. */
+/**
+ * Plans that cannot be made or written, and cycles that other transactions delay: reports are applied nevertheless, and
+ * the other workloads continue.
+ */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class FailedPlansIT extends LedByHand {
 
-    private static final int MOST_TURNS = 40;
+    private static final int MAX_CYCLES = 40;
 
     /** Other tests share the tables. */
     @AfterEach
@@ -44,7 +47,7 @@ class FailedPlansIT extends LedByHand {
                 }));
     }
 
-    /** As an engine that stops, for one workload, another one that does not run. */
+    /** The engine stops, for one workload, another workload that does not run. */
     @Test
     void aDecisionAboutWorkWithoutALiveAttemptCostsNoReportAndOnlyItsPreemptorWaits() {
         CellRows rows = new CellRows(database, "fail-preempt");
@@ -56,12 +59,12 @@ class FailedPlansIT extends LedByHand {
         UUID preemptor = group.submit();
         rows.wish(victim, "cancel");
         cell.settle();
-        LeaderTerm turns = turns((engine, now) ->
+        LeaderTerm term = term((engine, now) ->
                 isSetAside(rows, preemptor) ? engine.plan(now) : with(engine.plan(now), preempt(next, preemptor)));
 
         rows.report(victim, "ended", "cancelled");
-        assertThat(turns.turn()).isInstanceOf(Result.Failed.class);
-        assertThat(turns.turn()).isInstanceOf(Result.Applied.class);
+        assertThat(term.runCycle()).isInstanceOf(Result.Failed.class);
+        assertThat(term.runCycle()).isInstanceOf(Result.Applied.class);
 
         assertThat(rows.state(victim)).isEqualTo("cancelled");
         assertThat(rows.held()).isZero();
@@ -69,13 +72,13 @@ class FailedPlansIT extends LedByHand {
                 .hasSize(1);
         assertThat(rows.run("select 1 from inbox where set_aside_at is not null"))
                 .isEmpty();
-        assertThat(turns.turn()).isInstanceOf(Result.Planned.class);
+        assertThat(term.runCycle()).isInstanceOf(Result.Planned.class);
         assertThat(rows.state(next)).isEqualTo("starting");
         assertThat(rows.reason(preemptor)).isEqualTo("SET_ASIDE");
 
-        // Its time comes, and the engine is well.
+        // Its retry is due, and the engine is correct again.
         rows.run("update workload set set_aside_until = '-infinity' where id = $1", preemptor);
-        LeaderTerm well = turns(Engine::plan);
+        LeaderTerm well = term(Engine::plan);
         settle(well);
         assertThat(isSetAside(rows, preemptor)).isFalse();
         assertThat(rows.reason(preemptor)).isNotEqualTo("SET_ASIDE");
@@ -91,21 +94,21 @@ class FailedPlansIT extends LedByHand {
         UUID running = group.submit();
         cell.settle();
         UUID waiting = group.submit();
-        LeaderTerm turns = turns((engine, now) -> {
+        LeaderTerm term = term((engine, now) -> {
             throw new IllegalStateException("the engine is ill");
         });
 
         rows.report(running, "ended", "succeeded");
         for (int i = 0; i < 12; i++) {
-            turns.turn();
+            term.runCycle();
         }
 
         assertThat(rows.state(running)).isEqualTo("succeeded");
         assertThat(rows.held()).isZero();
         assertThat(setAside(rows)).isEmpty();
         rows.wish(waiting, "cancel");
-        turns.turn();
-        turns.turn();
+        term.runCycle();
+        term.runCycle();
         assertThat(rows.state(waiting)).isEqualTo("cancelled");
     }
 
@@ -115,14 +118,14 @@ class FailedPlansIT extends LedByHand {
         OneGroup group = OneGroup.of(rows, 1, 1);
         UUID running = group.submit();
         cell.settle();
-        LeaderTerm turns = turns((engine, now) -> {
+        LeaderTerm term = term((engine, now) -> {
             throw new TimeoutException();
         });
 
         rows.report(running, "ended", "succeeded");
         group.submit();
         for (int i = 0; i < 60; i++) {
-            turns.turn();
+            term.runCycle();
         }
 
         assertThat(rows.state(running)).isEqualTo("succeeded");
@@ -131,7 +134,7 @@ class FailedPlansIT extends LedByHand {
                 .isEmpty();
     }
 
-    /** As an engine that gives a device out twice. */
+    /** The engine gives one device to two workloads. */
     @Test
     void aStartThatTheDatabaseRefusesCostsOnlyTheWorkThatItIsOf() {
         CellRows rows = new CellRows(database, "fail-twice");
@@ -140,7 +143,7 @@ class FailedPlansIT extends LedByHand {
         cell.settle();
         UUID twice = group.submit();
         UUID other = group.submit();
-        LeaderTerm turns = turns((engine, now) -> {
+        LeaderTerm term = term((engine, now) -> {
             Plan plan = engine.plan(now);
             List<Decision> decisions = new ArrayList<>(plan.decisions());
             decisions.replaceAll(
@@ -151,7 +154,7 @@ class FailedPlansIT extends LedByHand {
             return new Plan(plan.nowMillis(), decisions, plan.reasonChanges(), plan.nextPlanAtMillis());
         });
 
-        settle(turns);
+        settle(term);
 
         assertThat(setAside(rows)).containsExactly(twice);
         assertThat(rows.state(other)).isEqualTo("starting");
@@ -166,16 +169,16 @@ class FailedPlansIT extends LedByHand {
         cell.settle();
         UUID next = group.submit();
         cell.settle();
-        LeaderTerm turns =
-                turns((engine, now) -> isSetAside(rows, odd) || !rows.state(odd).equals("starting")
+        LeaderTerm term =
+                term((engine, now) -> isSetAside(rows, odd) || !rows.state(odd).equals("starting")
                         ? engine.plan(now)
                         : with(engine.plan(now), preempt(UUID.randomUUID(), odd)));
-        turns.turn();
-        turns.turn();
+        term.runCycle();
+        term.runCycle();
         assertThat(setAside(rows)).containsExactly(odd);
 
         rows.report(odd, "ended", "succeeded");
-        settle(turns);
+        settle(term);
 
         assertThat(rows.state(odd)).isEqualTo("succeeded");
         assertThat(isSetAside(rows, odd)).isFalse();
@@ -188,24 +191,24 @@ class FailedPlansIT extends LedByHand {
         OneGroup group = OneGroup.of(rows, 3, 1);
         UUID running = group.submit();
         cell.settle();
-        LeaderTerm turns = turns(Engine::plan);
-        settle(turns);
+        LeaderTerm term = term(Engine::plan);
+        settle(term);
         rows.report(running, "running", "");
         UUID lockedToo = group.submit();
         UUID other = group.submit();
 
         database.run(CellRows.TIMEOUT, tx -> {
             tx.run("update workload set wish = wish where id in ($1, $2)", running, lockedToo);
-            settle(turns);
+            settle(term);
             assertThat(rows.state(other)).isEqualTo("starting");
             assertThat(rows.state(running)).isEqualTo("starting");
             assertThat(rows.state(lockedToo)).isEqualTo("waiting");
-            assertThat(turns.locked()).containsExactlyInAnyOrder(running, lockedToo);
+            assertThat(term.locked()).containsExactlyInAnyOrder(running, lockedToo);
             return true;
         });
         assertThat(setAside(rows)).isEmpty();
 
-        LeaderTerm later = turns(Engine::plan);
+        LeaderTerm later = term(Engine::plan);
         settle(later);
         assertThat(rows.state(running)).isEqualTo("running");
         assertThat(rows.state(lockedToo)).isEqualTo("starting");
@@ -215,12 +218,12 @@ class FailedPlansIT extends LedByHand {
     void anInboxRowThatCannotBeReadIsSetAsideAndTheOthersAreNot() {
         CellRows rows = new CellRows(database, "fail-inbox");
         OneGroup group = OneGroup.of(rows, 1, 1);
-        LeaderTerm turns = turns(Engine::plan);
-        settle(turns);
+        LeaderTerm term = term(Engine::plan);
+        settle(term);
         rows.run("insert into inbox (tenant_id, kind, ref) values (null, 'policy', 'of-no-tenant')");
         UUID next = group.submit();
 
-        settle(turns);
+        settle(term);
 
         assertThat(rows.state(next)).isEqualTo("starting");
         assertThat(rows.run("select ref from inbox where set_aside_at is not null"))
@@ -238,7 +241,8 @@ class FailedPlansIT extends LedByHand {
         }
         cell.settle();
         rows.run(
-                "update workload set set_aside_at = clock_timestamp(), set_aside_until = 'infinity', wish = 'cancel' where tenant_id = $1 and state = 'waiting'",
+                "update workload set set_aside_at = clock_timestamp(), set_aside_until = 'infinity', wish = "
+                        + "'cancel' where tenant_id = $1 and state = 'waiting'",
                 rows.tenant);
         LifecyclePass lifecycle = new LifecyclePass(database, HandLedCell.leaderSettings(Settings.DEFAULT));
 
@@ -249,39 +253,39 @@ class FailedPlansIT extends LedByHand {
         assertThat(setAside(rows)).isEmpty();
     }
 
-    /** As after a moment in which the database's clock was ahead. */
+    /** The database's clock was ahead for a moment. */
     @Test
     void aReplicaStepsDownWhereTheStampIsAheadOfItsClock() {
         CellRows rows = new CellRows(database, "fail-clock");
-        LeaderTerm turns = turns(Engine::plan);
-        settle(turns);
+        LeaderTerm term = term(Engine::plan);
+        settle(term);
         rows.run("update cell set stamp = clock_timestamp() + interval '1 minute'");
         try {
-            assertThat(turns.turn()).isInstanceOf(Result.SteppedDown.class);
+            assertThat(term.runCycle()).isInstanceOf(Result.SteppedDown.class);
         } finally {
             rows.run("update cell set stamp = date_trunc('milliseconds', clock_timestamp())");
         }
-        assertThat(turns.turn()).isInstanceOf(Result.Planned.class);
+        assertThat(term.runCycle()).isInstanceOf(Result.Planned.class);
     }
 
-    private LeaderTerm turns(PlanComputation planComputation) {
-        LeaderTerm turns = new LeaderTerm(
+    private LeaderTerm term(PlanComputation planComputation) {
+        LeaderTerm term = new LeaderTerm(
                 database, HandLedCell.leaderSettings(Settings.DEFAULT).with(planComputation));
-        turns.begin(cell.epoch());
-        return turns;
+        term.begin(cell.epoch());
+        return term;
     }
 
-    /** Until a turn plans and nothing is left to do. */
-    private static void settle(LeaderTerm turns) {
-        for (int i = 0; i < MOST_TURNS; i++) {
-            if (turns.turn() instanceof Result.Planned(CellPlanner.Outcome outcome)
+    /** Runs cycles until one plans and has no more work. */
+    private static void settle(LeaderTerm term) {
+        for (int i = 0; i < MAX_CYCLES; i++) {
+            if (term.runCycle() instanceof Result.Planned(CellPlanner.Outcome outcome)
                     && outcome.inboxRows() == 0
                     && outcome.plan().decisions().isEmpty()
                     && !outcome.more()) {
                 return;
             }
         }
-        throw new AssertionError("not settled after " + MOST_TURNS + " turns");
+        throw new AssertionError("not settled after " + MAX_CYCLES + " cycles");
     }
 
     private static Plan with(Plan plan, Decision more) {
@@ -301,7 +305,8 @@ class FailedPlansIT extends LedByHand {
 
     private static Allocation placeOf(CellRows rows, UUID running) {
         Row device = rows.run(
-                        "select d.node_id, d.device_index from allocation_device d join attempt a on a.id = d.attempt_id where a.workload_id = $1",
+                        "select d.node_id, d.device_index from allocation_device d join attempt a on a.id = "
+                                + "d.attempt_id where a.workload_id = $1",
                         running)
                 .getFirst();
         Allocation.Share share = new Allocation.Share(device.getInteger("device_index"), 1_000, Optional.empty());

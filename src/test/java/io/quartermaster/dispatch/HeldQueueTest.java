@@ -33,20 +33,20 @@ class HeldQueueTest {
 
     @Test
     void whoIsMovedGoesOnInItsNewPlace() {
-        Optional<String> place = Optional.of(
-                "{\"pool\": \"h100\", \"devices\": [{\"worker\": 0, \"node_id\": \"00000000-0000-0005-0000-000000000005\","
-                        + " \"device_index\": 0, \"gpu_milli\": 1000}]}");
+        Optional<String> place = Optional.of("{\"pool\": \"h100\", \"devices\": [{\"worker\": 0, \"node_id\": "
+                + "\"00000000-0000-0005-0000-000000000005\","
+                + " \"device_index\": 0, \"gpu_milli\": 1000}]}");
 
         assertThat(facts.asStored(Records.inHeldQueue("waiting", Optional.empty(), true, place), 0)
                         .held())
                 .isFalse();
         assertThat(facts.asStored(Records.inHeldQueue("waiting", Optional.empty(), true, Optional.empty()), 0)
                         .held())
-                .as("stopped against its will, and no place is kept for it")
+                .as("evicted, without a nominated place")
                 .isTrue();
         assertThat(facts.asStored(Records.inHeldQueue("waiting", Optional.empty(), false, place), 0)
                         .held())
-                .as("its place was made before the queue was held")
+                .as("it was nominated before the queue was held")
                 .isTrue();
     }
 

@@ -27,7 +27,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.CleanupMode;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Nodes that fall silent, parts that end before the rest, and work that is lost again and again. */
+/** Lost nodes, parts of an attempt that end before the rest, and workloads that are lost repeatedly. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class LossesIT extends LedByHand {
@@ -45,7 +45,7 @@ class LossesIT extends LedByHand {
     @SuppressWarnings("NullAway.Init")
     Path folder;
 
-    /** The leader is away for more than a second after the work's end; the agent and the service are not. */
+    /** The leader is down for more than a second after the processes end; the agent and the service are not. */
     @Test
     void workOfARealAgentRunsUntilItsEndHoweverLateItsDevicesAreFreed() throws Exception {
         CellRows rows = new CellRows(database, "races-agent");
@@ -61,7 +61,8 @@ class LossesIT extends LedByHand {
                 return rows.state(job).equals("starting");
             });
             Awaitility.await().atMost(PATIENCE).until(() -> !rows.run(
-                            "select 1 from report where tenant_id = $1 and state = 'ended' and work_ended_at < clock_timestamp() - interval '1 second'",
+                            "select 1 from report where tenant_id = $1 and state = 'ended' and work_ended_at < "
+                                    + "clock_timestamp() - interval '1 second'",
                             rows.tenant)
                     .isEmpty());
             cell.settle();
@@ -69,9 +70,11 @@ class LossesIT extends LedByHand {
 
         assertThat(rows.state(job)).isEqualTo("succeeded");
         assertThat(rows.run("""
-                        select u.at_ms - u.since_ms as late, u.since_ms - floor(extract(epoch from r.work_ended_at) * 1000)::bigint as off,
+                        select u.at_ms - u.since_ms as late, u.since_ms - floor(extract(epoch
+                            from r.work_ended_at) * 1000)::bigint as off,
                                u.since_ms - floor(extract(epoch from a.bound_at) * 1000)::bigint as worked
-                          from usage_event u join report r on r.attempt_id = u.allocation_id join attempt a on a.id = u.allocation_id
+                          from usage_event u join report r on r.attempt_id = u.allocation_id
+                              join attempt a on a.id = u.allocation_id
                          where u.tenant_id = $1 and u.phase = 'ended'
                         """, rows.tenant)).singleElement().satisfies(row -> {
             assertThat(row.getLong("late")).isGreaterThan(1_000);
@@ -80,14 +83,14 @@ class LossesIT extends LedByHand {
         });
     }
 
-    /** A real one, with a session of the service: it needs no Keycloak. */
+    /** A real agent with a session of the service: it needs no Keycloak. */
     private Agent agent(String node) throws IOException {
         String token = sessions.open(
                         node, new Credential.KeycloakToken(Instant.now().plusSeconds(60)))
                 .await()
                 .atMost(PATIENCE)
                 .token();
-        // As an agent before this one left it.
+        // The state that an earlier agent left behind.
         Files.createFile(folder.resolve("agent.lock"));
         Path identity = Files.createDirectories(folder.resolve("identity"));
         Files.writeString(
@@ -126,7 +129,7 @@ class LossesIT extends LedByHand {
         assertThat(rows.state(job)).isEqualTo("stopping");
         assertThat(rows.held()).isEqualTo(2);
 
-        // The agent of the lost node is back before the rest has stopped: what it says of the attempt counts no more.
+        // The agent of the lost node is back before the rest has stopped: its reports on the attempt no longer count.
         rows.run(
                 "update node_contact set lease_until = clock_timestamp() + interval '30 minutes' where node_id = $1",
                 second);
@@ -200,7 +203,7 @@ class LossesIT extends LedByHand {
                 .containsExactly("running", "ended since its end");
     }
 
-    /** As where a leader gave the node up in a transaction of its own, and ended before it took the next step. */
+    /** An earlier leader gave the node up in a transaction of its own, and ended before the next step. */
     @Test
     void aNodeGivenUpByAnEarlierLeaderIsOutOfContactAllTheSame() {
         CellRows rows = new CellRows(database, "races-between");
@@ -248,8 +251,10 @@ class LossesIT extends LedByHand {
         cell.settle();
         assertThat(rows.state(job)).isEqualTo("stopping");
         assertThat(rows.run(
-                        "select u.phase, u.since_ms, floor(extract(epoch from c.last_heard) * 1000)::bigint as last_word"
-                                + " from usage_event u, node_contact c where u.tenant_id = $1 and u.kind = 'phase' and c.node_id = $2"
+                        "select u.phase, u.since_ms, floor(extract(epoch from c.last_heard) * 1000)::bigint as "
+                                + "last_word"
+                                + " from usage_event u, node_contact c where u.tenant_id = $1 and u.kind = "
+                                + "'phase' and c.node_id = $2"
                                 + " order by u.seq desc limit 1",
                         rows.tenant,
                         second))
@@ -285,7 +290,7 @@ class LossesIT extends LedByHand {
         assertThat(rows.state(job)).isEqualTo("succeeded");
     }
 
-    /** As after an outage of the service, when the lease of every node has run out. */
+    /** After an outage of the service, when the lease of every node has expired. */
     @Test
     void soManyLostNodesAreGivenUpInSeveralTurns() {
         cell.settle();
@@ -293,13 +298,16 @@ class LossesIT extends LedByHand {
         UUID pool = rows.pool("losses-many");
         UUID node = rows.node(pool, "losses-many-0", 1, OVER);
         rows.run(
-                "insert into node (id, name, cluster_id, pool_id) select gen_random_uuid(), 'losses-many-' || i, cluster_id, pool_id"
+                "insert into node (id, name, cluster_id, pool_id) select gen_random_uuid(), 'losses-many-' || i, "
+                        + "cluster_id, pool_id"
                         + " from node, generate_series(1, $2) as i where id = $1",
                 node,
                 NodeLossHandler.MOST);
         rows.run(
-                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
-                        + " select n.id, c.agent_version, c.boot_id, c.instance_id, c.isolation, c.last_heard, c.lease_until"
+                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, "
+                        + "lease_until)"
+                        + " select n.id, c.agent_version, c.boot_id, c.instance_id, c.isolation, c.last_heard, "
+                        + "c.lease_until"
                         + " from node_contact c, node n where c.node_id = $1 and n.pool_id = $2 and n.id <> $1",
                 node,
                 pool);
@@ -318,7 +326,8 @@ class LossesIT extends LedByHand {
 
     private static long lost(CellRows rows, UUID pool) {
         return rows.run(
-                        "select count(*) as lost from node_contact c join node n on n.id = c.node_id where n.pool_id = $1 and c.lost_at is not null",
+                        "select count(*) as lost from node_contact c join node n on n.id = c.node_id where "
+                                + "n.pool_id = $1 and c.lost_at is not null",
                         pool)
                 .getFirst()
                 .getLong("lost");
@@ -335,14 +344,16 @@ class LossesIT extends LedByHand {
         run(rows, job);
         rows.contact(node, OVER);
         long lastWord = rows.run(
-                        "select floor(extract(epoch from last_heard) * 1000)::bigint as ms from node_contact where node_id = $1",
+                        "select floor(extract(epoch from last_heard) * 1000)::bigint as ms from node_contact "
+                                + "where node_id = $1",
                         node)
                 .getFirst()
                 .getLong("ms");
         cell.settle();
 
         assertThat(rows.run(
-                        "select phase, since_ms, at_ms from usage_event where tenant_id = $1 and phase = 'out-of-contact'",
+                        "select phase, since_ms, at_ms from usage_event where tenant_id = $1 and phase = "
+                                + "'out-of-contact'",
                         rows.tenant))
                 .singleElement()
                 .satisfies(row -> {
@@ -369,7 +380,8 @@ class LossesIT extends LedByHand {
             assertThat(rows.reason(job)).isEqualTo("RETRY");
             assertThat(rows.run(
                             "select quick_losses, reason->0->>'sentence' as sentence,"
-                                    + " round(extract(epoch from retry_at - changed_at)) as delay from workload where id = $1",
+                                    + " round(extract(epoch from retry_at - changed_at)) as delay from workload "
+                                    + "where id = $1",
                             job))
                     .singleElement()
                     .satisfies(row -> {

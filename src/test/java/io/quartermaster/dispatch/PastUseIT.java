@@ -13,7 +13,7 @@ import java.util.OptionalLong;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** With a fairness window groups take turns, whoever leads. */
+/** With a fairness window groups alternate, also across a change of leaders. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class PastUseIT {
@@ -23,7 +23,7 @@ class PastUseIT {
     @Inject
     SystemDatabase database;
 
-    /** A pool of one GPU that two groups want, with one's work on it. */
+    /** A pool of one GPU that two groups request, with a running workload of one of them. */
     private static final class OneGpu {
         private final CellRows rows;
         private final UUID profile;
@@ -52,7 +52,7 @@ class PastUseIT {
             return rows.submit(secondQueue, second, profile);
         }
 
-        /** As if what is held were held for so long already. */
+        /** Ages the past use, as if the present amounts had been held for that long. */
         void age(Duration by) {
             rows.run("update past_use set as_of_ms = as_of_ms - $1", by.toMillis());
         }
@@ -73,9 +73,8 @@ class PastUseIT {
             leader.rebuild();
             cell.rows.report(job, "ended", "succeeded");
             leader.settle();
-            assertThat(
-                            cell.rows.run(
-                                    "select held_gpu_milli, average_gpu_nano from past_use where scope = 'past-a' and path = 'past-a/first'"))
+            assertThat(cell.rows.run("select held_gpu_milli, average_gpu_nano from past_use where scope = 'past-a' "
+                            + "and path = 'past-a/first'"))
                     .singleElement()
                     .satisfies(row -> {
                         assertThat(row.getLong("held_gpu_milli")).isZero();
@@ -122,8 +121,8 @@ class PastUseIT {
     @Test
     void withoutAWindowThereIsNoPastAndWhatWasKeptGoes() {
         OneGpu cell = new OneGpu(database, "past-b");
-        cell.rows.run(
-                "insert into past_use (cell_id, scope, path, average_gpu_nano, held_gpu_milli, as_of_ms) values ('main', 'past-b', 'past-b/first', 900000000, 0, 0)");
+        cell.rows.run("insert into past_use (cell_id, scope, path, average_gpu_nano, held_gpu_milli, as_of_ms) values "
+                + "('main', 'past-b', 'past-b/first', 900000000, 0, 0)");
         try (HandLedCell leader = HandLedCell.lead(database, window(OptionalLong.empty()))) {
             UUID first = cell.submitFirst();
             UUID second = cell.submitSecond();

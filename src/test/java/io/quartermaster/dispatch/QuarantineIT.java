@@ -18,7 +18,7 @@ import io.quartermaster.testing.WithoutLeader;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What an operator sees of the quarantine and of the cell, and does about it. */
+/** The operator's view of the quarantine and of the cell, and the operator's actions. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class QuarantineIT extends LedByHand {
@@ -35,12 +35,14 @@ class QuarantineIT extends LedByHand {
         UUID dropped = group.submit();
         cell.settle();
         rows.run(
-                "update workload set set_aside_at = clock_timestamp(), set_aside_until = clock_timestamp() + interval '1 minute', set_aside_times = 1, set_aside_why = $2 where id in ($1, $3)",
+                "update workload set set_aside_at = clock_timestamp(), set_aside_until = clock_timestamp() + "
+                        + "interval '1 minute', set_aside_times = 1, set_aside_why = $2 where id in ($1, $3)",
                 retried,
                 WHY,
                 dropped);
         long row = rows.run(
-                        "insert into inbox (tenant_id, kind, ref, set_aside_at, set_aside_why) values ($1, 'policy', 'odd', clock_timestamp(), $2) returning id",
+                        "insert into inbox (tenant_id, kind, ref, set_aside_at, set_aside_why) values ($1, "
+                                + "'policy', 'odd', clock_timestamp(), $2) returning id",
                         rows.tenant,
                         WHY)
                 .getFirst()
@@ -86,15 +88,15 @@ class QuarantineIT extends LedByHand {
                 .then()
                 .statusCode(200);
         request(operatorToken()).delete(ENTRIES + "/workload-" + dropped).then().statusCode(204);
-        LeaderTerm turns = new LeaderTerm(
+        LeaderTerm term = new LeaderTerm(
                 database, HandLedCell.leaderSettings(Settings.DEFAULT).with(Engine::plan));
-        turns.begin(cell.epoch());
-        turns.turn();
+        term.begin(cell.epoch());
+        term.runCycle();
         rows.report(dropped, "ended", "cancelled");
-        turns.turn();
-        turns.begin(cell.epoch());
-        turns.turn();
-        turns.turn();
+        term.runCycle();
+        term.begin(cell.epoch());
+        term.runCycle();
+        term.runCycle();
 
         request(operatorToken()).get(ENTRIES + "/workload-" + retried).then().statusCode(404);
         assertThat(rows.run("select set_aside_times from workload where id = $1", retried))
@@ -105,7 +107,8 @@ class QuarantineIT extends LedByHand {
                 .singleElement()
                 .satisfies(found -> assertThat(found.getString("wish")).isEqualTo("cancel"));
         assertThat(rows.run(
-                        "select action from audit_entry where tenant_id = 'operator' and resource like '%' || $1 || '%' order by id",
+                        "select action from audit_entry where tenant_id = 'operator' and resource like '%' || $1 "
+                                + "|| '%' order by id",
                         "quarantine-entries"))
                 .extracting(found -> found.getString("action"))
                 .contains("quarantine:retry", "quarantine:drop");
@@ -160,7 +163,7 @@ class QuarantineIT extends LedByHand {
                 .then()
                 .statusCode(409)
                 .body("code", equalTo("recorded-in-the-future"))
-                .body("detail", containsString("goes on by itself at"));
+                .body("detail", containsString("Planning resumes by itself at"));
         rows.run("update workload set changed_at = clock_timestamp() where id = $1", job);
 
         request(operatorToken())

@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What others commit between two steps of the leader, and what a leader meets that was just built. */
+/** Commits of others between two steps of the leader, and the state that a newly built leader finds. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class RacesIT extends LedByHand {
@@ -111,7 +111,7 @@ class RacesIT extends LedByHand {
         cell.settle();
         assertThat(rows.usage("tenant-reserved")).containsExactly(4_000L);
 
-        // As if the inbox row of this change had been set aside.
+        // As if the inbox row of this change had been quarantined.
         rows.run("update allotment set reserved_milli = 3000 where tenant_id = $1 and pool_id = $2", rows.tenant, pool);
         cell.rebuild();
         cell.settle();
@@ -143,7 +143,7 @@ class RacesIT extends LedByHand {
             assertThat(fact.heardAgain()).isTrue();
         });
 
-        // A leader that is built takes it back in its first cycle, whether or not the inbox names the node.
+        // A newly built leader revokes the loss in its first cycle, whether or not the inbox names the node.
         cell.rebuild();
         cell.settle();
         assertThat(lost(rows, node)).isFalse();
@@ -253,7 +253,8 @@ class RacesIT extends LedByHand {
         CellRows one = new CellRows(database, "races-one");
         cell.settle();
         many.run(
-                "insert into inbox (tenant_id, kind, ref) select $1, 'workload', gen_random_uuid()::text from generate_series(1, 20000)",
+                "insert into inbox (tenant_id, kind, ref) select $1, 'workload', gen_random_uuid()::text from "
+                        + "generate_series(1, 20000)",
                 many.tenant);
         UUID late = UUID.randomUUID();
         one.inbox("workload", late.toString());

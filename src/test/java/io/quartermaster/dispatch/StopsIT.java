@@ -8,7 +8,7 @@ import io.quartermaster.testing.WithoutLeader;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** How long work that was told to stop keeps its devices. */
+/** How long a stopping workload keeps its devices. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class StopsIT extends LedByHand {
@@ -74,11 +74,13 @@ class StopsIT extends LedByHand {
         cell.settle();
 
         assertThat(rows.run(
-                        "select 1 from attempt a join workload w on w.id = a.workload_id where w.id = $1 and a.state = 'stopping'"
-                                + " and a.deadline_at <= w.stop_by and a.deadline_at > w.stop_by - interval '2 milliseconds'",
+                        "select 1 from attempt a join workload w on w.id = a.workload_id where w.id = $1 and "
+                                + "a.state = 'stopping'"
+                                + " and a.deadline_at <= w.stop_by and a.deadline_at > w.stop_by - interval '2 "
+                                + "milliseconds'",
                         job))
                 .hasSize(1);
-        assertThat(rows.usage("phase")).as("the books do not change").hasSize(1);
+        assertThat(rows.usage("phase")).as("the ledger gets no second phase").hasSize(1);
     }
 
     @Test
@@ -95,7 +97,7 @@ class StopsIT extends LedByHand {
         assertThat(graceMillis(rows, job)).isZero();
     }
 
-    /** A queue whose policy has reserved nothing and gives an hour of grace. */
+    /** A queue whose policy reserves nothing and gives an hour of grace. */
     private static CellRows.QueueIds queueOfPatientPolicy(CellRows rows, UUID pool) {
         UUID policy = rows.policy("/patient", pool, 0, 2);
         rows.run("update policy set grace_ms = 3600000 where id = $1", policy);
@@ -105,7 +107,8 @@ class StopsIT extends LedByHand {
 
     private static long graceMillis(CellRows rows, UUID job) {
         return rows.run(
-                        "select (extract(epoch from deadline_at - stopping_at) * 1000)::bigint as grace from attempt where workload_id = $1",
+                        "select (extract(epoch from deadline_at - stopping_at) * 1000)::bigint as grace from "
+                                + "attempt where workload_id = $1",
                         job)
                 .getFirst()
                 .getLong("grace");

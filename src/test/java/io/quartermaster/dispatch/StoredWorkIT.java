@@ -17,7 +17,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Workloads that another version of the service stored in words that this one does not know. */
+/** Workloads that another version of the service stored with words that this version does not know. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class StoredWorkIT extends LedByHand {
@@ -25,7 +25,7 @@ class StoredWorkIT extends LedByHand {
     @Inject
     DispatchConfig config;
 
-    /** What cannot be read must not meet the next test's leader, even after a failure. */
+    /** Unreadable rows must not reach the next test's leader, even after a failure. */
     @AfterEach
     void nothingIsLeftThatCannotBeRead() {
         database.run(
@@ -59,7 +59,7 @@ class StoredWorkIT extends LedByHand {
                 .containsExactlyInAnyOrder(List.of("428 3g.40gb at 0"), List.of("428 3g.40gb at 4"));
         assertThat(rows.usage("allocated")).containsExactlyInAnyOrder(250L, 428L, 428L);
 
-        // An engine that is built anew knows where the instances lie: there is no room for a third.
+        // A rebuilt engine knows the place of the instances: there is no room for a third one.
         cell.rebuild();
         UUID third = rows.submit(instances, policy, instance);
         cell.settle();
@@ -78,7 +78,8 @@ class StoredWorkIT extends LedByHand {
     private static List<String> held(CellRows rows, UUID workload) {
         return rows
                 .run(
-                        "select d.gpu_milli || coalesce(' ' || d.mig || ' at ' || d.mig_first, '') as part from allocation_device d"
+                        "select d.gpu_milli || coalesce(' ' || d.mig || ' at ' || d.mig_first, '') as part from "
+                                + "allocation_device d"
                                 + " join attempt a on a.id = d.attempt_id where a.workload_id = $1",
                         workload)
                 .stream()
@@ -126,7 +127,7 @@ class StoredWorkIT extends LedByHand {
                 .extracting(row -> row.getUUID("workload_id"))
                 .containsExactly(odd);
 
-        // A leader that knows the word takes it in again.
+        // A leader that knows the word readmits it.
         rows.run("update attempt set stop_reason = 'cancelled' where workload_id = $1", odd);
         takeBack();
         assertThat(told(rows, odd)).endsWith("starting SET_ASIDE", "starting");
@@ -208,7 +209,8 @@ class StoredWorkIT extends LedByHand {
                         other.tenant))
                 .isEmpty();
 
-        // The others go on, beside what it holds; what it submits waits, and can be cancelled.
+        // The other workloads continue, beside the capacity that the tenant holds. The tenant's submissions wait, and
+        // can be cancelled.
         cell.rebuild();
         UUID late = ofOdd.submit();
         cell.settle();
@@ -222,7 +224,7 @@ class StoredWorkIT extends LedByHand {
         assertThat(odd.run("select node_id from allocation_device where node_id = $1 and freed_at is null", node))
                 .hasSize(2);
 
-        // A leader that begins when it can be read again takes it in.
+        // A leader that begins when the tenant is readable again readmits it.
         odd.run("update policy set group_path = '/all' where tenant_id = $1", odd.tenant);
         takeBack();
         odd.report(held, "ended", "succeeded");
@@ -269,7 +271,9 @@ class StoredWorkIT extends LedByHand {
         UUID profile = rows.profile(1, pool);
         rows.submit(rows.queue(policy, profile), policy, profile);
         cell.settle();
-        assertThat(examination().run(cell.epoch())).as("all is well").isZero();
+        assertThat(examination().run(cell.epoch()))
+                .as("nothing needs to be quarantined")
+                .isZero();
 
         rows.run("update node set labels = '[]' where name = 'stored-pool-1'");
         cell.rebuild();
@@ -285,16 +289,16 @@ class StoredWorkIT extends LedByHand {
         return new PoisonWorkloadFinder(database, LeaderSettings.of(config));
     }
 
-    /** As another leader does. */
+    /** Readmits all entries, as another leader does. */
     private void takeBack() {
-        LeaderTerm turns = new LeaderTerm(database, LeaderSettings.of(config));
-        turns.begin(cell.epoch());
-        turns.turn();
-        turns.turn();
+        LeaderTerm term = new LeaderTerm(database, LeaderSettings.of(config));
+        term.begin(cell.epoch());
+        term.runCycle();
+        term.runCycle();
         cell.rebuild();
     }
 
-    /** What live views were told of a workload, as state and reason. */
+    /** The events of a workload in live views, as state and reason. */
     private static List<String> told(CellRows rows, UUID workload) {
         return rows
                 .run(
@@ -309,7 +313,8 @@ class StoredWorkIT extends LedByHand {
 
     private static int device(CellRows rows, UUID workload) {
         return rows.run(
-                        "select d.device_index from attempt a join allocation_device d on d.attempt_id = a.id where a.workload_id = $1",
+                        "select d.device_index from attempt a join allocation_device d on d.attempt_id = a.id "
+                                + "where a.workload_id = $1",
                         workload)
                 .getFirst()
                 .getInteger("device_index");

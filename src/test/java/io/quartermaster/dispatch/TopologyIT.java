@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What the tables say of racks and zones reaches the engine. */
+/** The racks and zones of the tables reach the engine. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class TopologyIT extends LedByHand {
@@ -32,7 +32,7 @@ class TopologyIT extends LedByHand {
         cell.settle();
         UUID queue = rows.queue(policy, gang);
 
-        // Were it preemptible, it would be moved to the third rack to make room in its own.
+        // If it were preemptible, it would move to the third rack to make room in its own.
         rows.submit(rows.queue(policy, single), policy, single, false);
         cell.settle();
         UUID first = rows.submit(queue, policy, gang);
@@ -80,7 +80,8 @@ class TopologyIT extends LedByHand {
     private static List<String> racks(CellRows rows, UUID workload) {
         return rows
                 .run(
-                        "select distinct n.topology[1] as rack from allocation_device d join attempt a on a.id = d.attempt_id"
+                        "select distinct n.topology[1] as rack from allocation_device d join attempt a on a.id = "
+                                + "d.attempt_id"
                                 + " join node n on n.id = d.node_id where a.workload_id = $1",
                         workload)
                 .stream()

@@ -18,17 +18,18 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /**
- * A database of the first released schema, with rows in every table, is upgraded to the newest one: nothing is lost, tenants stay apart,
- * the chains and the books hold, and a leader takes over what it finds.
+ * The upgrade of a database with the first released schema and rows in every table. Nothing is lost, tenants stay
+ * isolated, the hash chains and the stored usage are correct, and a leader continues from the stored state.
  */
 @QuarkusTest
 class UpgradeIT {
 
     private static final List<String> TENANTS = List.of("acme", "globex", "initech", "umbrella");
 
-    /** Every table of a tenant has rows that row-level security must keep from the others. */
+    /** Every table of a tenant has rows that row-level security must hide from other tenants. */
     private static final String TENANT_TABLES = """
-            select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
+            select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
+                and a.attname = 'tenant_id' and not a.attisdropped
              where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by 1
             """;
 
@@ -38,8 +39,10 @@ class UpgradeIT {
             """;
 
     private static final String UNFORCED = """
-            select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
-             where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and not (c.relrowsecurity and c.relforcerowsecurity)
+            select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
+                and a.attname = 'tenant_id' and not a.attisdropped
+             where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and not (c.relrowsecurity
+                 and c.relforcerowsecurity)
             """;
 
     @Test
@@ -66,7 +69,7 @@ class UpgradeIT {
         }
     }
 
-    /** @param counts of the tables that were there before the upgrade, all of which have rows */
+    /** @param counts of the tables that existed before the upgrade, all of which have rows */
     private static void tenantsAreKeptApart(UpgradedDatabase upgraded, List<String> counts) throws SQLException {
         try (Connection owner = upgraded.owner();
                 Connection request = upgraded.request()) {
@@ -94,7 +97,7 @@ class UpgradeIT {
         }
     }
 
-    /** Priority and non-preemptible work need a right since; a policy of before has all. */
+    /** Priority and non-preemptible workloads need a right now; earlier policies have all rights. */
     private static void policiesAllowWhatTheyAllowed(UpgradedDatabase upgraded) throws SQLException {
         try (Connection superuser = upgraded.superuser()) {
             assertThat(strings(superuser, "select distinct max_priority || ' ' || non_preemptible from policy"))
@@ -102,16 +105,19 @@ class UpgradeIT {
         }
     }
 
-    /** The agent of the dump's node is not heard again: what ran there is lost and waits, and what waited and may start does not. */
+    /**
+     * The agent of the dump's node does not return: the workload there is lost and waits. A workload that waited and
+     * could start does not start.
+     */
     private static void aLeaderGoesOn(SystemDatabase database) {
         try (HandLedCell cell = HandLedCell.lead(database)) {
             cell.settle();
         }
         assertThat(ids(database, "select cast(id as text) as id from inbox")).isEmpty();
-        assertThat(
-                        ids(
-                                database,
-                                "select cast(id as text) as id from workload where state in ('starting', 'running', 'stopping')"))
+        assertThat(ids(
+                        database,
+                        "select cast(id as text) as id from workload where state in ('starting', "
+                                + "'running', 'stopping')"))
                 .isEmpty();
         assertThat(ids(
                         database,

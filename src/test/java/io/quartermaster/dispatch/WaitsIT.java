@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What keeps work waiting, and who is told. */
+/** The reasons that keep workloads waiting, and their notifications. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class WaitsIT extends LedByHand {
@@ -51,7 +51,7 @@ class WaitsIT extends LedByHand {
         assertThat(outcome.fedTenants()).contains(new TenantId(rows.tenant));
         assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT");
 
-        // An engine that is built anew says every reason again; nothing is new to those who watch.
+        // A rebuilt engine repeats every reason; live views receive nothing new.
         cell.rebuild();
         cell.settle();
         assertThat(toldWhy(rows, second)).containsExactly("waiting LIMIT");
@@ -76,11 +76,11 @@ class WaitsIT extends LedByHand {
                 .containsExactly("starting", "waiting", "waiting");
         assertThat(rows.reason(first)).isEqualTo("QUEUE_HELD");
         assertThat(toldWhy(rows, first)).containsExactly("waiting QUEUE_HELD");
-        // Meanwhile an admin puts the second first.
+        // In the meantime an admin puts the second workload first.
         rows.run("update workload set place = 1 where id = $1", second);
         rows.inbox("workload", second.toString());
 
-        // An engine that is built anew knows it from the tables.
+        // A rebuilt engine knows it from the tables.
         cell.rebuild();
         cell.settle();
         assertThat(rows.state(first)).isEqualTo("waiting");
@@ -90,7 +90,7 @@ class WaitsIT extends LedByHand {
         assertThat(List.of(rows.state(first), rows.state(second))).containsExactly("waiting", "starting");
         assertThat(rows.reason(first)).isEqualTo("LIMIT");
         assertThat(rows.run("select 1 from workload where id = $1 and place is not null", second))
-                .as("who starts has no place any more")
+                .as("a started workload has no place in the order any more")
                 .isEmpty();
     }
 
@@ -124,7 +124,8 @@ class WaitsIT extends LedByHand {
         UUID pool = first.poolOf(2);
         second.allotment(pool, 0, 2);
         first.run(
-                "update node_contact set isolation = 'os-user' where node_id in (select id from node where pool_id = $1)",
+                "update node_contact set isolation = 'os-user' where node_id in (select id from node where "
+                        + "pool_id = $1)",
                 pool);
         UUID ofSecond = second.job(pool, 1, second.profile(1, pool));
         UUID ofFirst = first.job(pool, 1, first.profile(1, pool));
@@ -175,7 +176,8 @@ class WaitsIT extends LedByHand {
     private static List<String> toldWhy(CellRows rows, UUID workload) {
         return rows
                 .run(
-                        "select body ->> 'state' as state, body ->> 'reason' as reason from feed where tenant_id = $1 and ref = $2"
+                        "select body ->> 'state' as state, body ->> 'reason' as reason from feed where tenant_id "
+                                + "= $1 and ref = $2"
                                 + " and body ? 'reason' order by seq",
                         rows.tenant,
                         workload.toString())
@@ -192,7 +194,7 @@ class WaitsIT extends LedByHand {
         UUID first = group.submit();
         UUID second = group.submit();
         UUID others = group.submit();
-        // One person renamed is still one; another under the name of a former one is not.
+        // A renamed person is still the same submitter; another person under a former name is not.
         rows.run("update workload set submitter = 'one', submitted_by = 'before' where id = $1", first);
         rows.run("update workload set submitter = 'one', submitted_by = 'after' where id = $1", second);
         rows.run("update workload set submitter = 'another', submitted_by = 'before' where id = $1", others);
@@ -226,7 +228,7 @@ class WaitsIT extends LedByHand {
         assertThat(rows.run("select reason->0 as reason from workload where id = $1", third))
                 .singleElement()
                 .satisfies(row -> assertThat(row.getJsonObject("reason").encode())
-                        .contains("LIMIT", "2 workloads of group /all run, and at most 2 may run at once."));
+                        .contains("LIMIT", "2 workloads of group /all run, and at most 2 may run concurrently."));
 
         rows.report(first, "ended", "succeeded");
         cell.settle();

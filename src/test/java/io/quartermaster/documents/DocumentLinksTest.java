@@ -21,6 +21,9 @@ import org.junit.jupiter.api.Test;
 class DocumentLinksTest {
 
     private static final Pattern LINK = Pattern.compile("\\[[^\\]]*]\\(([^)\\s]+)\\)");
+    /** Where a reference such as {@code [Engine]} leads. */
+    private static final Pattern DEFINITION = Pattern.compile("(?m)^\\[[^\\]]+]: (\\S+)$");
+
     private static final Pattern CODE = Pattern.compile("`[^`]*`");
     /** A page that a comment, a manifest or a message names by its path from the root. */
     private static final Pattern PAGE = Pattern.compile("\\bdocs/[A-Za-z0-9/_-]+\\.md\\b");
@@ -60,7 +63,7 @@ class DocumentLinksTest {
         assertThat(missing).isEmpty();
     }
 
-    /** The documents of the repository; what a build or a started service wrote does not count. */
+    /** The documents of the repository, without the output of builds and of started services. */
     private static List<Path> pages() throws IOException {
         List<Path> pages = new ArrayList<>();
         try (Stream<Path> root = Files.list(Path.of(""))) {
@@ -80,10 +83,11 @@ class DocumentLinksTest {
         return file.toString().endsWith(".md") && Files.isRegularFile(file);
     }
 
-    /** The links of a page outside code, less those to other sites. */
+    /** The links of a page outside code, without those to other sites. */
     private static List<String> links(Path page) throws IOException {
-        return LINK.matcher(CODE.matcher(prose(page)).replaceAll(""))
-                .results()
+        String text = CODE.matcher(prose(page)).replaceAll("");
+        return Stream.concat(
+                        LINK.matcher(text).results(), DEFINITION.matcher(text).results())
                 .map(link -> link.group(1))
                 .filter(target -> !target.matches("[a-z]+:.*"))
                 .toList();
@@ -100,7 +104,10 @@ class DocumentLinksTest {
         return hash < 0 || !isPage(linked) || anchors(linked).contains(target.substring(hash + 1));
     }
 
-    /** As code hosts derive them: lower case, without punctuation, blanks as hyphens, repetitions numbered. */
+    /**
+     * The anchors of a page as code hosts derive them: lower case, without punctuation, blanks as hyphens, repetitions
+     * numbered.
+     */
     private static Set<String> anchors(Path page) throws IOException {
         Set<String> anchors = new LinkedHashSet<>();
         Map<String, Integer> seen = new HashMap<>();
@@ -118,7 +125,7 @@ class DocumentLinksTest {
         return anchors;
     }
 
-    /** Without the fenced blocks. */
+    /** The text of a page without its fenced blocks. */
     private static String prose(Path page) throws IOException {
         StringBuilder prose = new StringBuilder();
         boolean fenced = false;

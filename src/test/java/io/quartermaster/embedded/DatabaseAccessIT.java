@@ -13,7 +13,7 @@ import java.time.Duration;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.junit.jupiter.api.Test;
 
-/** The three doors to PostgreSQL and the one to Redis, as the service opens them. */
+/** The three accounts in PostgreSQL and the one in Redis, as the service connects with them. */
 @QuarkusTest
 class DatabaseAccessIT {
 
@@ -58,7 +58,8 @@ class DatabaseAccessIT {
     void noRoleOfOursIsSuperuserOrPassesRowSecurity() {
         assertThat(text(
                         system,
-                        "select count(*)::text from pg_roles where rolname in ('qm_owner', 'qm_request', 'qm_system', 'keycloak')"
+                        "select count(*)::text from pg_roles where rolname in ('qm_owner', 'qm_request', "
+                                + "'qm_system', 'keycloak')"
                                 + " and not rolsuper and not rolbypassrls and not rolcreaterole and not rolcreatedb"))
                 .isEqualTo("4");
     }

@@ -3,6 +3,7 @@ package io.quartermaster.embedded;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.quartermaster.launch.StartFailure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +18,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
-/** A Redis that ends, and that does not come up at once. */
+/** A Redis that ends, and whose restart fails the first time. */
 class RestartingProcessTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);

@@ -14,7 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Random;
 
-/** Carries out what an engine decides, at no cost to what is measured: victims leave as soon as they are told. */
+/** Shell for benchmarks that carries out an engine's decisions outside the measured time; victims leave immediately. */
 final class BenchShell {
     private final Engine engine;
     private final Map<WorkloadId, Workload> workloads = new HashMap<>();
@@ -27,7 +27,7 @@ final class BenchShell {
         this.engine = engine;
     }
 
-    /** Makes work known to both, without a plan. */
+    /** Submits work to the engine and to this shell, without a plan. */
     void submit(List<Change> changes) {
         engine.apply(changes);
         for (Change change : changes) {
@@ -37,7 +37,7 @@ final class BenchShell {
         }
     }
 
-    /** How many were told to stop so far, to be moved for the most part. */
+    /** The number of evictions so far, most of them of work that moves. */
     int stopped() {
         return stopped;
     }
@@ -46,7 +46,7 @@ final class BenchShell {
         return workloads.size() - running.size();
     }
 
-    /** One of those that run, at random. */
+    /** A random running workload. */
     WorkloadId anyRunning(Random random) {
         return running.get(random.nextInt(running.size()));
     }
@@ -63,7 +63,7 @@ final class BenchShell {
         return new Change.WorkloadRemoved(id);
     }
 
-    /** A victim has left and waits again. */
+    /** Lets a victim leave: it waits again. */
     Change.WorkloadSet leave(WorkloadId id, long nowMillis) {
         Workload gone = workload(id).withState(WorkloadPhase.waitingAgain(nowMillis));
         workloads.put(id, gone);
@@ -76,7 +76,7 @@ final class BenchShell {
         return new Change.WorkloadSet(workload);
     }
 
-    /** One event and the plan after it, carried out; how long both took of this thread's cpu time, in nanoseconds. */
+    /** Applies an event, plans and carries out the plan; returns the CPU time of event and plan, in nanoseconds. */
     long plan(List<Change> event, long nowMillis) {
         long from = ManagementFactory.getThreadMXBean().getCurrentThreadCpuTime();
         engine.apply(event);
@@ -107,8 +107,8 @@ final class BenchShell {
                     }
                     case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
                     case Decision.WithdrawNomination withdrawNomination -> workload.withNomination(Optional.empty());
-                    case Decision.Grow grow -> throw new IllegalStateException("nothing is elastic: " + grow);
-                    case Decision.Shrink shrink -> throw new IllegalStateException("nothing is elastic: " + shrink);
+                    case Decision.Grow grow -> throw new IllegalStateException("no workload is elastic: " + grow);
+                    case Decision.Shrink shrink -> throw new IllegalStateException("no workload is elastic: " + shrink);
                 });
     }
 
@@ -126,7 +126,7 @@ final class BenchShell {
     private Workload workload(WorkloadId id) {
         Workload workload = workloads.get(id);
         if (workload == null) {
-            throw new IllegalStateException("a decision about unknown work: " + id);
+            throw new IllegalStateException("a decision names an unknown workload: " + id);
         }
         return workload;
     }

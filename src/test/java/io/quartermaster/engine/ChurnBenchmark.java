@@ -17,14 +17,15 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * Ends and arrivals without a pause: how long each takes to its decision, and how long the collector halts everything.
- * {@code ./mvnw test -Dtest=ChurnBenchmark -Dqm.bench.churn=600} writes {@code benchmarks/churn.md} after so many seconds.
+ * Benchmark of ends and arrivals without a pause: the time from each event to its decision, and the pauses of the
+ * garbage collector. {@code ./mvnw test -Dtest=ChurnBenchmark -Dqm.bench.churn=600} writes {@code benchmarks/churn.md}
+ * after 600 seconds.
  */
 @EnabledIfSystemProperty(named = "qm.bench.churn", matches = "[0-9]+")
 class ChurnBenchmark {
     private static final long SEED = 7;
     private static final long SECONDS = Long.getLong("qm.bench.churn", 60);
-    /** Of a service that has run for a while: before that the compiler is measured more than the engine. */
+    /** Events before the measurement, which otherwise would measure the JIT compiler more than the engine. */
     private static final int EVENTS_TO_WARM_UP = 20_000;
 
     @Test
@@ -65,19 +66,22 @@ class ChurnBenchmark {
         List<String> text = List.of(
                 "# Churn",
                 "",
-                "10,000 GPUs full, 90,000 waiting, mix of halves, 1, 2, 4 and 8 GPUs: running workloads end and others are submitted, each with a plan after it, for",
-                SECONDS
-                        + " s without a pause; victims leave at once, with a plan after each. Cpu time of the deciding thread from the event to the decision; pauses as the",
-                "JVM's collectors tell them (JDK " + Runtime.version().feature() + ", " + pauses.collectors()
-                        + "). Written by `./mvnw test -Dtest=ChurnBenchmark -Dqm.bench.churn=" + SECONDS + collector()
-                        + "`; the goal",
-                "for pauses is of ten minutes.",
+                "10,000 GPUs are full and 90,000 workloads wait, a mix of halves, 1, 2, 4 and 8 GPUs. For " + SECONDS
+                        + " s without a pause",
+                "running workloads end and others are submitted, with a plan after each. Victims leave immediately, "
+                        + "with a plan after each.",
+                "The first figure is the CPU time of the planning thread from the event to the decision. The second "
+                        + "is the pauses that",
+                "the JVM's collectors report (JDK " + Runtime.version().feature() + ", " + pauses.collectors() + ").",
+                "Written by `./mvnw test -Dtest=ChurnBenchmark -Dqm.bench.churn=" + SECONDS + collector() + "`.",
+                "The goal for pauses applies to ten minutes.",
                 "",
                 "| what | figure | goal |",
                 "| --- | --- | --- |",
                 String.format(
                         Locale.ROOT,
-                        "| One event to the decision, %d of them, %d told to stop, to be moved or preempted | p50 %d us, p99 %d us, p99.9 %d us, longest %d us | p50 5 us, p99 50 us, p99.9 500 us |",
+                        "| One event to the decision, %d of them, %d of them with an order to stop, for a move or a "
+                                + "preemption | p50 %d us, p99 %d us, p99.9 %d us, longest %d us | p50 5 us, p99 50 us, p99.9 500 us |",
                         took.length,
                         stopped,
                         at(took, 500),
@@ -93,7 +97,7 @@ class ChurnBenchmark {
         Files.write(Path.of("benchmarks/churn.md"), text);
     }
 
-    /** The options that chose the collector, as Maven takes them. */
+    /** The JVM options that chose the collector, in the form for the command line of Maven. */
     private static String collector() {
         List<String> chosen = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
                 .filter(argument -> argument.matches("-XX:\\+Use[A-Za-z0-9]+GC"))

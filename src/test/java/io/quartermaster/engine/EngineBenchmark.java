@@ -27,14 +27,14 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * How fast the engine decides, in cpu time of the deciding thread. Every measured plan is replayed by a checker that
- * knows nothing of the engine: no GPU twice, no reservation passed over while anything of it could start, gangs whole.
- * {@code ./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true} writes {@code benchmarks/engine.md}.
+ * Benchmark of the engine, in CPU time of the deciding thread. A checker that is independent of the engine replays
+ * every measured plan: no GPU is allocated twice, no work beyond its reservation starts before work within one, and
+ * gangs are complete. {@code ./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true} writes {@code benchmarks/engine.md}.
  */
 @EnabledIfSystemProperty(named = "qm.bench", matches = "true")
 class EngineBenchmark {
     private static final int ROUNDS = Integer.getInteger("qm.bench.rounds", 15);
-    /** Of a service that has run for a while: before that the compiler is measured more than the engine. */
+    /** Rounds before the measurement, which otherwise would measure the JIT compiler more than the engine. */
     private static final int WARM_UP = Integer.getInteger("qm.bench.warmup", 15);
 
     private static final int EVENTS = 20_000;
@@ -106,7 +106,7 @@ class EngineBenchmark {
         return millis(idle);
     }
 
-    /** A running job ends, and the plan that gives its GPU to the next. */
+    /** Measures the end of a running job with the plan that gives its GPU to the next job. */
     private void events(Engine engine, String what) {
         long[] took = new long[EVENTS];
         List<WorkloadId> running = running(engine);
@@ -137,7 +137,7 @@ class EngineBenchmark {
         return running;
     }
 
-    /** Ends one at random and plans; returns how long that took, in cpu nanoseconds. */
+    /** Ends a random job and plans; returns the CPU time of both, in nanoseconds. */
     private static long oneEnd(Engine engine, List<WorkloadId> running, Random random, long nowMillis) {
         int at = random.nextInt(running.size());
         WorkloadId ended = running.get(at);
@@ -206,7 +206,7 @@ class EngineBenchmark {
         return ManagementFactory.getMemoryMXBean().getHeapMemoryUsage().getUsed();
     }
 
-    /** Eighty thousand GPUs, a million waiting, ten thousand groups. */
+    /** Measures a cell of eighty thousand GPUs, a million waiting jobs and ten thousand groups. */
     private void atScale() {
         int nodes = 10_000;
         List<Change> base = BenchCell.nodes(nodes);
@@ -233,7 +233,7 @@ class EngineBenchmark {
         fork(last, what);
     }
 
-    /** Replays the starts; returns how many there were. */
+    /** Replays the starts and returns their number. */
     private static int check(Plan plan, int nodes) {
         Map<String, Integer> held = new HashMap<>();
         Set<WorkloadId> seen = new HashSet<>();
@@ -269,12 +269,14 @@ class EngineBenchmark {
         List<String> text = new ArrayList<>(List.of(
                 "# Engine",
                 "",
-                "Cpu time of the deciding thread, median of " + ROUNDS + " rounds in one process after " + WARM_UP
-                        + " that warm it up, of 5 after 2 with a million waiting (JDK "
-                        + Runtime.version().feature() + "), fixed seed,",
+                "CPU time of the planning thread (JDK " + Runtime.version().feature()
+                        + "), with a fixed seed. Each figure is the median of " + ROUNDS + " rounds in one process",
+                "after " + WARM_UP + " rounds of warm-up. With a million waiting workloads it is the median of 5 "
+                        + "rounds after 2. Event figures cover",
                 "the last " + (EVENTS - EVENTS_TO_WARM_UP) + " of " + EVENTS
-                        + " events, every plan replayed by a checker. Written by `./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true`. Goals that are missed stand beside",
-                "the figure.",
+                        + " events. A checker replays every plan. Written by",
+                "`./mvnw test -Dtest=EngineBenchmark -Dqm.bench=true`. The goal stands beside each figure, also "
+                        + "where it is missed.",
                 ""));
         text.addAll(lines);
         Files.write(Path.of("benchmarks/engine.md"), text);

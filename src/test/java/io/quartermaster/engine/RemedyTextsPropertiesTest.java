@@ -31,7 +31,9 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Whatever a reason's remedy offers changes the reason, or ends the wait, over random cells. A failure names its seed. */
+/**
+ * Each action that a remedy offers changes the reason or ends the wait, over random cells. A failure names its seed.
+ */
 @Tag("known-cells")
 class RemedyTextsPropertiesTest {
     private static final int MOST_PLANS = 10;
@@ -44,11 +46,12 @@ class RemedyTextsPropertiesTest {
     private static final Pattern RESERVE = Pattern.compile(
             "reserve more GPUs in (all pools together|\\w+) for (?:the own work of )?(tenant|group) (\\S+)\\.");
     private static final Pattern USER = Pattern.compile("let one user of (tenant|group) (\\S+) hold more GPUs");
-    private static final Pattern RUNNING = Pattern.compile("let more workloads of (tenant|group) (\\S+) run at once");
+    private static final Pattern RUNNING =
+            Pattern.compile("let more workloads of (tenant|group) (\\S+) run concurrently");
     private static final Pattern WORK_ENDS =
             Pattern.compile("[Ww]ait until (?:other |a )?work(?:load)? of (tenant|group) (\\S+) ends");
 
-    /** What is to be tried, by the words that offer it. */
+    /** How often the test tried each kind of remedy. */
     private final SortedMap<String, Integer> offered = new TreeMap<>();
 
     @Test
@@ -89,7 +92,7 @@ class RemedyTextsPropertiesTest {
         for (int plans = 0;
                 plans < MOST_PLANS && !engine.plan(nowMillis).decisions().isEmpty();
                 plans++) {
-            // It is planned until nothing is decided any more.
+            // The condition makes plans until one has no decisions.
         }
         return engine;
     }
@@ -97,7 +100,7 @@ class RemedyTextsPropertiesTest {
     private void hold(Engine settled, Workload workload, Reason reason, long nowMillis) {
         if (reason.code() == Reason.Code.HELD_FOR_OTHERS
                 && !settled.facts().calendar().isEmpty()) {
-            // What others keep for themselves may change at the next turn of the calendar only.
+            // The amount that other tenants do not lend may change only at the next transition of the calendar.
             return;
         }
         String remedy = reason.remedy();
@@ -157,7 +160,7 @@ class RemedyTextsPropertiesTest {
                     nowMillis,
                     fork -> List.of(new Change.WorkloadSet(with(workload, workload.pools(), true, workload.state()))));
         }
-        if (remedy.contains("the operator opens such a node")) {
+        if (remedy.contains("the operator opens a node")) {
             changes(
                     "node",
                     settled,
@@ -166,7 +169,7 @@ class RemedyTextsPropertiesTest {
                     nowMillis,
                     fork -> opened(fork.facts().nodes().values()));
         }
-        if (remedy.contains("take work") || remedy.contains("takes work again")) {
+        if (remedy.contains("accept work") || remedy.contains("accepts work again")) {
             changes("back", settled, workload, reason, nowMillis, fork -> {
                 List<Change> changes =
                         new ArrayList<>(ends(workload.id(), other -> true).in(fork));
@@ -238,7 +241,7 @@ class RemedyTextsPropertiesTest {
                 .quota(path, where.equals("all pools together") ? Scope.ALL_POOLS : Scope.of(new PoolId(where)));
     }
 
-    /** Such work ends, also what would take its place before the workload that is asked about. */
+    /** Ends the matching work, and all other waiting work that could take its place before the waiting workload. */
     private static Remedy ends(WorkloadId waiting, Predicate<Workload> which) {
         return fork -> {
             List<Change> changes = new ArrayList<>();

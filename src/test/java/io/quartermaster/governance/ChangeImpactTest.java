@@ -93,8 +93,8 @@ class ChangeImpactTest {
 
         assertThat(ChangeImpact.between(acme(), acme().with(wide), List.of(), 0).warnings())
                 .containsExactly(
-                        "policy wide has no profiles, so nothing can be submitted under it",
-                        "the limit of policy wide in h100 is above that of /, which binds");
+                        "policy wide has no profiles, so members cannot submit work under it",
+                        "the limit of policy wide in h100 is above the limit of /; the lower limit applies");
         assertThat(ChangeImpact.between(acme().with(wide), acme().with(wide).with(three), List.of(), 0)
                         .warnings())
                 .isEmpty();
@@ -111,9 +111,8 @@ class ChangeImpactTest {
 
         assertThat(ChangeImpact.between(before, after, List.of(holding(3), fixed), 0)
                         .warnings())
-                .containsExactly(
-                        "policy rnd holds 6 GPUs in h100, and what is beyond 2 at 1970-01-01T01:00:00Z is stopped,"
-                                + " except 3 held by work that cannot be preempted");
+                .containsExactly("policy rnd holds 6 GPUs in h100; the service stops what it holds beyond 2 at "
+                        + "1970-01-01T01:00:00Z, except 3 held by work that cannot be preempted");
         assertThat(ChangeImpact.between(before, after, List.of(holding(2)), 0).warnings())
                 .isEmpty();
     }

@@ -64,7 +64,8 @@ class GovernanceIT extends SharedPool {
                 .body("items[0].subjectKind", equalTo("group"))
                 .body("items[0].subject", equalTo("/rnd"));
         assertThat(text(
-                        "select string_agg(actor || ' ' || action, ', ') from audit_entry where tenant_id = $1 and resource = 'policies/rnd'",
+                        "select string_agg(actor || ' ' || action, ', ') from audit_entry where tenant_id = $1 "
+                                + "and resource = 'policies/rnd'",
                         A))
                 .contains("admin policies:create");
     }
@@ -268,7 +269,7 @@ class GovernanceIT extends SharedPool {
         patch("{'grave':'PT1S'}", "\"3\"", path).then().statusCode(400).body("errors.field", contains("grave"));
         patch("[]", "\"3\"", path).then().statusCode(400).body("errors.field", contains("body"));
 
-        // What a replacement leaves out takes its default again, and the answer says so.
+        // A field that a replacement leaves out returns to its default, and the answer lists it.
         admin().header("If-Match", "\"3\"")
                 .body(policy("rnd", "/rnd", "5", "8", "3xgpu"))
                 .put(path)
@@ -301,7 +302,7 @@ class GovernanceIT extends SharedPool {
                 .then()
                 .statusCode(200)
                 .body("nodeLabels", equalTo(Map.of("model", "h100")));
-        // Other tests name all profiles that there are.
+        // Other tests list all profiles, so this one is removed.
         admin().delete(path).then().statusCode(200);
     }
 

@@ -23,7 +23,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** The way of a tenant out, with everything that stands above tenancy taking its part back. */
+/** The offboarding of a tenant, in which every package above tenancy removes its part. */
 @QuarkusTest
 class OffboardIT {
 
@@ -103,7 +103,8 @@ class OffboardIT {
         Awaitility.await()
                 .atMost(PATIENCE)
                 .until(() -> count(
-                                "select count(*) from workload where tenant_id = $1 and state = 'cancelled' and id::text = '"
+                                "select count(*) from workload where tenant_id = $1 and state = 'cancelled' and "
+                                        + "id::text = '"
                                         + held + "'",
                                 LEAVES)
                         == 1);

@@ -124,8 +124,8 @@ class QueuesIT extends SharedPool {
                 .statusCode(409)
                 .body(
                         "detail",
-                        equalTo(
-                                "7 workloads wait in what would be retired: left-behind, more-1, more-2, more-3, more-4 and 2 more"));
+                        equalTo("7 workloads wait in queues that this call would retire: left-behind, "
+                                + "more-1, more-2, more-3, more-4 and 2 more"));
         admin().get(TENANT + "/queues/rnd-1xgpu").then().statusCode(200);
 
         admin().queryParam("onWaiting", "move")
@@ -237,7 +237,8 @@ class QueuesIT extends SharedPool {
                 .statusCode(200)
                 .body(
                         "warnings",
-                        contains("the realm has no user nobody-such; the rule admits nobody until there is one"));
+                        contains("the realm has no user nobody-such; the rule admits no caller until the "
+                                + "realm has one"));
         admin().body(Map.of("subjectKind", "user", "subject", "devops-member"))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")
                 .then()
@@ -359,7 +360,7 @@ class QueuesIT extends SharedPool {
         return Map.of("queue", queue, "name", name, "type", "training", "hold", true, "command", List.of("true"));
     }
 
-    /** Answers the id of the rule. */
+    /** Returns the id of the rule. */
     private static String admit(String kind, String subject) {
         return admin().body(Map.of("subjectKind", kind, "subject", subject))
                 .post(TENANT + "/queues/rnd-1xgpu/access-rules")

@@ -49,7 +49,7 @@ class QuotaLockIT extends SharedPool {
                             .statusCode(503)
                             .header("Retry-After", equalTo("1"))
                             .body("code", equalTo("unavailable"))
-                            .body("detail", containsString("other requests change the same things"));
+                            .body("detail", containsString("other requests that change the same resources"));
                 }
                 return true;
             });

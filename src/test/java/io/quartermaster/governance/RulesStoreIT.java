@@ -140,16 +140,16 @@ class RulesStoreIT {
 
     private Uni<Void> tenant(TenantId tenant) {
         return database.in(connection -> connection
-                .preparedQuery(
-                        "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1::text, $1::text, 'test', $1::text, 'test:' || $1::text, 'active')")
+                .preparedQuery("insert into tenant (id, display_name, plan, realm, issuer, state) values ($1::text, "
+                        + "$1::text, 'test', $1::text, 'test:' || $1::text, 'active')")
                 .execute(Tuple.of(tenant.value()))
                 .chain(() -> connection
-                        .preparedQuery(
-                                "insert into pool (id, name) values ($1::uuid, 'pool-' || $1::uuid) on conflict do nothing")
+                        .preparedQuery("insert into pool (id, name) values ($1::uuid, 'pool-' || $1::uuid) on conflict "
+                                + "do nothing")
                         .execute(Tuple.of(pool)))
                 .chain(() -> connection
-                        .preparedQuery(
-                                "insert into allotment (tenant_id, pool_id, reserved_milli, weight) values ($1, $2, 10000, 2)")
+                        .preparedQuery("insert into allotment (tenant_id, pool_id, reserved_milli, weight) values ($1, "
+                                + "$2, 10000, 2)")
                         .execute(Tuple.of(tenant.value(), pool)))
                 .replaceWithVoid());
     }

@@ -8,7 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import org.junit.jupiter.api.Test;
 
-/** How long what is costly to read is used again. */
+/** How long a costly value is reused. */
 class ExpiringValueTest {
 
     private long nowMillis;
@@ -53,10 +53,10 @@ class ExpiringValueTest {
         assertThat(reads).isEqualTo(20);
         assertThat(later).hasSize(1);
         later.remove().run();
-        assertThat(later).as("somebody asked meanwhile").hasSize(1);
+        assertThat(later).as("the value was used in the meantime").hasSize(1);
         nowMillis += ExpiringValue.KEPT_UNUSED.toMillis();
         later.remove().run();
-        assertThat(later).as("it is gone").isEmpty();
+        assertThat(later).as("the value is released").isEmpty();
         expiringValue.get();
         assertThat(reads).isEqualTo(21);
         assertThat(later).hasSize(1);

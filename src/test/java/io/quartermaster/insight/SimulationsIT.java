@@ -19,7 +19,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
-/** What-if questions of two tenants and the operator about one cell, and whether what is foretold comes true. */
+/** Simulations of two tenants and the operator in one cell, and whether their forecasts come true. */
 @QuarkusTest
 class SimulationsIT {
 
@@ -49,7 +49,7 @@ class SimulationsIT {
             ok(request(operatorToken())
                     .body(Map.of("reserved", "2", "limit", "4"))
                     .put("/v1/operator/tenants/" + tenant + "/allotments/" + COUNTED));
-            // Names that no answer to the other tenant may hold.
+            // Names that no response to the other tenant may contain.
             ok(request(adminToken(tenant))
                     .body(Map.of("name", tenant + "-one", "gpus", "1", "pools", List.of(COUNTED), "maxRuntime", "PT1H"))
                     .post("/v1/tenants/" + tenant + "/profiles"));
@@ -166,7 +166,7 @@ class SimulationsIT {
                 eventually(B, submit(B, "of-b-third"), "starting"));
         eventually(A, submit(A, "a-1"), "starting");
 
-        // Within what is reserved for it: the last of B's gives way.
+        // Within its reserved amount: B's last workload is preempted.
         Response foretold = simulate(memberToken(A, "rnd-member"), workloads(2));
         assertThat(time(foretold, "workloads[0].startsAt")).isEqualTo(time(foretold, "asOf"));
         assertThat(foretold.<String>path("workloads[1].reasons[0].code")).isEqualTo("NO_CAPACITY");
@@ -327,8 +327,8 @@ class SimulationsIT {
                         "PT1H"))
                 .post("/v1/tenants/" + A + "/policies"));
 
-        // The borrower starts at once, and has to leave when the owners' first ends and their second is within their
-        // limit.
+        // The borrower starts immediately. It is preempted when the owners' first workload ends and their second one is
+        // within their limit.
         Response foretold = request(operatorToken())
                 .body(Map.of(
                         "tenants",
@@ -369,7 +369,7 @@ class SimulationsIT {
                 .put("/v1/operator/tenants/" + A + "/allotments/" + COUNTED);
         assertThat(real.<List<String>>path("warnings"))
                 .as(real.asString())
-                .containsExactly("reservations in pool " + COUNTED + " add up to 5 GPUs, and 4 are up");
+                .containsExactly("reservations in pool " + COUNTED + " add up to 5 GPUs, but only 4 are up");
         assertThat(foretold.<List<String>>path("warnings"))
                 .as(foretold.asString())
                 .isEqualTo(real.<List<String>>path("warnings"));
@@ -396,7 +396,8 @@ class SimulationsIT {
                         List.of(Map.of("policy", A + "-rnd", "maxRunning", 1))));
         assertThat(time(foretold, "workloads[0].startsAt")).isEqualTo(time(foretold, "asOf"));
         assertThat(foretold.<String>path("workloads[1].reasons[0].code")).isEqualTo("LIMIT");
-        assertThat(foretold.<String>path("workloads[1].reasons[0].sentence")).contains("at most 1 may run at once");
+        assertThat(foretold.<String>path("workloads[1].reasons[0].sentence"))
+                .contains("at most 1 may run concurrently");
     }
 
     @Test

@@ -33,7 +33,7 @@ import org.awaitility.Awaitility;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.junit.jupiter.api.Test;
 
-/** The audit passes over true books and names what somebody changed; exports hold each record once. */
+/** The audit finds nothing in correct usage and names each manipulation; exports contain each record once. */
 @QuarkusTest
 class AuditIT {
 
@@ -107,7 +107,7 @@ class AuditIT {
         return view.violations();
     }
 
-    /** As the owner, whom no right stops. */
+    /** Runs a statement as the owner, whose rights are not restricted. */
     private static void asOwner(String sql, Object... parameters) {
         var config = ConfigProvider.getConfig();
         try (Connection connection = DriverManager.getConnection(
@@ -184,7 +184,8 @@ class AuditIT {
                 .getFirst()
                 .getUUID("id");
         rows.run(
-                "update attempt set state = 'ended', outcome = 'succeeded', ended_at = clock_timestamp() where tenant_id = $1 and id = $2",
+                "update attempt set state = 'ended', outcome = 'succeeded', ended_at = clock_timestamp() where "
+                        + "tenant_id = $1 and id = $2",
                 rows.tenant,
                 live);
 
@@ -205,7 +206,8 @@ class AuditIT {
         rows.run("update node_contact set last_heard = lease_until - interval '35 seconds' where node_id = $1", node);
         rows.run("update allocation_device set node_id = $2 where attempt_id = $1", live, node);
         rows.run(
-                "update attempt set state = 'stopping', deadline_at = clock_timestamp() - interval '10 minutes' where id = $1",
+                "update attempt set state = 'stopping', deadline_at = clock_timestamp() - interval '10 minutes' "
+                        + "where id = $1",
                 live);
 
         assertThat(violations(rows))
@@ -214,7 +216,8 @@ class AuditIT {
 
         rows.givenUp(node);
         rows.run(
-                "update workload set set_aside_at = clock_timestamp(), set_aside_why = 'a test' where id = (select workload_id from attempt where id = $1)",
+                "update workload set set_aside_at = clock_timestamp(), set_aside_why = 'a test' where id = "
+                        + "(select workload_id from attempt where id = $1)",
                 live);
         AuditApi.View silent = audits.audit(new AuditApi.Request(new TenantId(rows.tenant), null, null));
         assertThat(silent.violations()).isEmpty();
@@ -223,7 +226,8 @@ class AuditIT {
                 .containsExactlyInAnyOrder("stopped-by-its-deadline", "planned-with");
 
         rows.run(
-                "insert into report (tenant_id, attempt_id, node_id, state, outcome, reported_at) values ($1, $2, $3, 'ended', 'succeeded', clock_timestamp() - interval '10 minutes')",
+                "insert into report (tenant_id, attempt_id, node_id, state, outcome, reported_at) values ($1, $2, "
+                        + "$3, 'ended', 'succeeded', clock_timestamp() - interval '10 minutes')",
                 rows.tenant,
                 live,
                 node);
@@ -258,7 +262,8 @@ class AuditIT {
     void anAuditEntryThatWasChangedIsNamed() {
         BookRows rows = closedBooks("audit-entries");
         rows.run(
-                "insert into audit_entry (tenant_id, id, actor, actor_realm, action, resource) values ($1, $2, 'ada', 'operator', 'things:create', 'things/1')",
+                "insert into audit_entry (tenant_id, id, actor, actor_realm, action, resource) values ($1, $2, "
+                        + "'ada', 'operator', 'things:create', 'things/1')",
                 rows.tenant,
                 io.quartermaster.platform.Ids.next());
         Awaitility.await()

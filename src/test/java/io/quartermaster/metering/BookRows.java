@@ -12,7 +12,9 @@ import java.util.List;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Writes what the leader would write about a tenant with one pool and one policy, at any instant: for tests of the books alone. */
+/**
+ * Writes the leader's rows about a tenant with one pool and one policy, at any instant: for tests of the ledger alone.
+ */
 final class BookRows {
 
     static final long HOUR = BookState.HOUR_MILLIS;
@@ -32,7 +34,8 @@ final class BookRows {
         this.database = database;
         this.tenant = tenant;
         run(
-                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'active')",
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', "
+                        + "$1, 'test:' || $1, 'active')",
                 tenant);
         run("insert into pool (id, name) values ($1, $2)", pool, poolName());
         run(
@@ -45,7 +48,8 @@ final class BookRows {
                 profile,
                 new UUID[] {pool});
         run(
-                "insert into queue (tenant_id, id, name, policy_id, profile_id) values ($1, $2, 'research-large', $3, $4)",
+                "insert into queue (tenant_id, id, name, policy_id, profile_id) values ($1, $2, 'research-large', "
+                        + "$3, $4)",
                 tenant,
                 queue,
                 policy,
@@ -75,7 +79,7 @@ final class BookRows {
         return rows;
     }
 
-    /** Writes all of it in one transaction, so that no hour is closed with only a part of what is written of it. */
+    /** Writes everything in one transaction, so that no hour closes with only a part of its rows. */
     void together(Runnable writes) {
         database.run(TIMEOUT, transaction -> {
             open = transaction;
@@ -112,7 +116,8 @@ final class BookRows {
         UUID workload = Ids.next();
         UUID attempt = Ids.next();
         run("""
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, state)
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by,
+                    priority, preemptible, command, state)
                 values ($1, $2, 'w', 'training', $3, $4, $5, 'ada', 50, true, '["true"]', 'running')
                 """, tenant, workload, queue, policy, profile);
         run("""
@@ -162,7 +167,8 @@ final class BookRows {
                  where tenant_id = $1 and id = $2
                 """, tenant, attempt, at);
         run(
-                "update allocation_device set freed_at = to_timestamp($3::bigint / 1000.0) where tenant_id = $1 and attempt_id = $2",
+                "update allocation_device set freed_at = to_timestamp($3::bigint / 1000.0) where tenant_id = $1 "
+                        + "and attempt_id = $2",
                 tenant,
                 attempt,
                 at);
@@ -172,13 +178,16 @@ final class BookRows {
     private void event(long at, String kind, JsonObject more) {
         run("""
                 with next as (update cell set sequence = sequence + 1 where id = 'main' returning sequence)
-                insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id, policy_id, gpu_milli, phase, since_ms, marks)
-                select next.sequence, 'main', $1, $2, $3, $4, $5, x.allocation_id, x.policy_id, x.gpu_milli, x.phase, x.since_ms, x.marks
-                  from next, jsonb_to_record($6) as x(allocation_id uuid, policy_id uuid, gpu_milli bigint, phase text, since_ms bigint, marks jsonb)
+                insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id,
+                    policy_id, gpu_milli, phase, since_ms, marks)
+                select next.sequence, 'main', $1, $2, $3, $4, $5, x.allocation_id, x.policy_id, x.gpu_milli, x.phase,
+                    x.since_ms, x.marks
+                  from next, jsonb_to_record($6) as x(allocation_id uuid, policy_id uuid, gpu_milli bigint,
+                      phase text, since_ms bigint, marks jsonb)
                 """, tenant, at, kind, pool, poolName(), more);
     }
 
-    /** A node that was last heard at an instant and has not been given up. */
+    /** A node whose last contact was at an instant, and which has not been given up. */
     UUID silentNode(long heardMillis) {
         UUID cluster = Ids.next();
         UUID node = Ids.next();
@@ -193,8 +202,10 @@ final class BookRows {
                 cluster,
                 pool);
         run("""
-                insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)
-                values ($1, '1', 'b', 'i', 'container', to_timestamp($2::bigint / 1000.0), clock_timestamp() + interval '1 hour')
+                insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard,
+                    lease_until)
+                values ($1, '1', 'b', 'i', 'container', to_timestamp($2::bigint / 1000.0),
+                    clock_timestamp() + interval '1 hour')
                 """, node, heardMillis);
         return node;
     }
@@ -202,12 +213,13 @@ final class BookRows {
     /** One of the attempt's devices is on the node. */
     void runsOn(UUID node, UUID attempt) {
         run(
-                "update allocation_device set node_id = $1, device_index = (select count(*) from allocation_device where node_id = $1) where attempt_id = $2",
+                "update allocation_device set node_id = $1, device_index = (select count(*) from "
+                        + "allocation_device where node_id = $1) where attempt_id = $2",
                 node,
                 attempt);
     }
 
-    /** The node said so; the leader has not applied it. */
+    /** The node reported the end of the work; the leader has not applied it. */
     void workEnded(UUID node, UUID attempt, long atMillis) {
         run("""
                 insert into report (tenant_id, attempt_id, node_id, state, outcome, reported_at, work_ended_at)

@@ -80,8 +80,9 @@ class ExportFormatTest {
     void whatTheMappingShouldNotSayIsRefusedWithItsLine() {
         assertRefused("format: 1\ncolumns:\n  - { name: a, field: colour }\n", 3, "no field colour");
         assertRefused("format: 2\ncolumns:\n  - { name: a, field: id }\n", 1, "format 1");
-        assertRefused("format: 1\ncolumns:\n  - { name: a, field: id }\n  - { name: a, field: to }\n", 4, "called a");
-        assertRefused("format: 1\ncolumns:\n  - { name: '=a', field: id }\n", 3, "no name");
+        assertRefused(
+                "format: 1\ncolumns:\n  - { name: a, field: id }\n  - { name: a, field: to }\n", 4, "have the name a");
+        assertRefused("format: 1\ncolumns:\n  - { name: '=a', field: id }\n", 3, "not a valid name");
         assertRefused("format: 1\nextra: 2\ncolumns:\n  - { name: a, field: id }\n", 2, "unknown key extra");
         assertRefused("format: 1\ncolumns: []\n", 2, "at least one");
         assertRefused("format: 1\n", 1, "columns is missing");

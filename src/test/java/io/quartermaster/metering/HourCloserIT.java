@@ -4,19 +4,24 @@ import static io.quartermaster.metering.BookRows.HOUR;
 import static io.quartermaster.metering.BookRows.MINUTE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.quarkus.runtime.ShutdownEvent;
+import io.quarkus.runtime.StartupEvent;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.platform.db.SystemDatabase;
 import jakarta.inject.Inject;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** Hours close when nothing can be said of them any more, once, and for good. */
+/** Hours close when no event can affect them any more, once, and permanently. */
 @QuarkusTest
 class HourCloserIT {
 
@@ -25,6 +30,9 @@ class HourCloserIT {
 
     @Inject
     HourCloser closing;
+
+    @Inject
+    MeteringConfig config;
 
     private void closeUntil(BookRows rows, long hourEnd) {
         Awaitility.await().atMost(Duration.ofSeconds(15)).until(() -> {
@@ -70,10 +78,41 @@ class HourCloserIT {
                 .sum();
         assertThat(held).isEqualTo(6_000 * 60 * MINUTE);
         assertThat(rows.number(
-                        "select (sum(gpu_milli * (to_ms - from_ms)))::bigint from segment where tenant_id = $1 and class in ('reserved', 'reserved-idle') and from_ms < $2",
+                        "select (sum(gpu_milli * (to_ms - from_ms)))::bigint from segment where tenant_id = $1 "
+                                + "and class in ('reserved', 'reserved-idle') and from_ms < $2",
                         rows.tenant,
                         start + 3 * HOUR))
                 .isEqualTo(4_000 * 3 * HOUR);
+    }
+
+    @Test
+    void aReplicaThatClosesNoHoursMeasuresTheLag() throws Exception {
+        BookRows rows = new BookRows(database, "closing-off");
+        rows.reserved(BookRows.hoursAgo(1) + 5 * MINUTE, 1);
+        MeterRegistry metrics = new SimpleMeterRegistry();
+        MeteringConfig off = closingNothing();
+        HourCloser replica = new HourCloser(off, database, new LedgerLag(off, database, metrics));
+
+        replica.start(new StartupEvent());
+        try {
+            Awaitility.await()
+                    .atMost(Duration.ofSeconds(15))
+                    .until(() -> metrics.get("quartermaster.ledger.lag").gauge().value() > 0);
+        } finally {
+            replica.stop(new ShutdownEvent());
+        }
+    }
+
+    /** The settings of a replica with {@code closing=false} that looks often. */
+    private MeteringConfig closingNothing() {
+        return (MeteringConfig) Proxy.newProxyInstance(
+                MeteringConfig.class.getClassLoader(),
+                new Class<?>[] {MeteringConfig.class},
+                (proxy, method, arguments) -> switch (method.getName()) {
+                    case "closing" -> false;
+                    case "closingInterval" -> Duration.ofMillis(10);
+                    default -> method.invoke(config, arguments);
+                });
     }
 
     @Test
@@ -139,7 +178,7 @@ class HourCloserIT {
         assertThat(rows.number("select count(*) from closed_hour where tenant_id = $1", rows.tenant))
                 .isZero();
 
-        // Given up an hour later, and the work there is not known to have run since the node's last word.
+        // The node is given up an hour later; whether the work ran after the last contact is unknown.
         rows.phase(start + 80 * MINUTE, attempt, "out-of-contact", start + 20 * MINUTE);
         rows.freed(start + 80 * MINUTE, attempt);
         rows.givenUp(node);

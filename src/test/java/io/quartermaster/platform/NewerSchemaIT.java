@@ -14,7 +14,10 @@ import org.flywaydb.core.api.exception.FlywayValidateException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A replica of the version before starts on a schema that a newer version has migrated: during a rolling upgrade, and at a rollback. */
+/**
+ * A replica of the previous version starts on a schema that a newer version has migrated, as in a rolling upgrade or a
+ * rollback.
+ */
 @QuarkusTest
 class NewerSchemaIT {
 
@@ -44,10 +47,11 @@ class NewerSchemaIT {
     }
 
     private void applied(String version) throws SQLException {
-        run(
-                "insert into flyway_schema_history (installed_rank, version, description, type, script, checksum, installed_by,"
-                        + " execution_time, success) select max(installed_rank) + 1, '" + version
-                        + "', 'of a newer version', 'SQL', 'V__newer.sql', 1, current_user, 1, true from flyway_schema_history");
+        run("insert into flyway_schema_history (installed_rank, version, description, type, script, checksum, "
+                + "installed_by,"
+                + " execution_time, success) select max(installed_rank) + 1, '" + version
+                + "', 'of a newer version', 'SQL', 'V__newer.sql', 1, current_user, 1, true from "
+                + "flyway_schema_history");
     }
 
     private void run(String sql) throws SQLException {

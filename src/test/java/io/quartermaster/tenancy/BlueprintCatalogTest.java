@@ -23,7 +23,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.keycloak.representations.idm.RealmRepresentation;
 import org.keycloak.representations.idm.RoleRepresentation;
 
-/** The blueprints of this repository, and what becomes of wrong ones. */
+/** The blueprints of this repository, and the refusal of invalid ones. */
 class BlueprintCatalogTest {
 
     private static final Path SHIPPED = Path.of("tenants");
@@ -129,7 +129,11 @@ class BlueprintCatalogTest {
         SmallRyeConfig config = new SmallRyeConfigBuilder()
                 .withMapping(TenancyConfig.class)
                 .withMapping(IdentityConfig.class)
-                .withDefaultValues(Map.of("quartermaster.tenancy.blueprints", folder.toString()))
+                .withDefaultValues(Map.of(
+                        "quartermaster.tenancy.blueprints",
+                        folder.toString(),
+                        "quartermaster.tenancy.plans",
+                        "standard,demo"))
                 .addDiscoveredConverters()
                 .build();
         return new BlueprintCatalog(
@@ -138,7 +142,7 @@ class BlueprintCatalogTest {
                 List.of(new Rules()));
     }
 
-    /** Stands for what a package above brings. */
+    /** Stands for a section that a higher package adds. */
     private static final class Rules implements BlueprintSection {
         @Override
         public String key() {

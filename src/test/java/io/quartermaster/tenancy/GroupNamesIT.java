@@ -44,7 +44,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
-/** Which names groups may have, and what becomes of the others. */
+/** The names that groups may have, and the treatment of all others. */
 @QuarkusTest
 class GroupNamesIT {
 
@@ -176,7 +176,7 @@ class GroupNamesIT {
         request(admin).post(TENANT + "/drift-checks").then().statusCode(200).body("resumed", contains("tilde"));
     }
 
-    /** As older versions stored it, or another Keycloak refuses to look for it. */
+    /** A name as an older version stored it, or that another Keycloak refuses to look up. */
     @Test
     void oneOddPathLeavesTheAnswersForTheOthers() throws Throwable {
         GroupPath odd = new GroupPath("/a\u0000b");
@@ -229,7 +229,7 @@ class GroupNamesIT {
         assertNoGroup(mine.value());
     }
 
-    /** What has a NUL in its id, Keycloak does not look for. */
+    /** Keycloak does not look up an id that holds a NUL. */
     @Test
     void removalThatFailsHidesNoRefusalAndStopsNoOther() {
         GroupPath odd = new GroupPath("/odd");
@@ -298,7 +298,7 @@ class GroupNamesIT {
         }
     }
 
-    /** Past the check of requests, as where another Keycloak refuses what this service accepts. */
+    /** Bypasses the check of requests, as if another Keycloak refused a name that this service accepts. */
     @Test
     void whatKeycloakRefusesLeavesNoPartAndIsAuditedAsFailed() {
         GroupPath path = new GroupPath("/half/done/" + TOO_LONG);
@@ -325,8 +325,8 @@ class GroupNamesIT {
         String id = "group-names-stuck";
         TenantSpec spec = new TenantSpec(new TenantId(id), "Stuck", "demo", List.of(new GroupPath("/" + TOO_LONG)));
         String operation = database.in(connection -> connection
-                        .preparedQuery(
-                                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'demo', $1, $2, 'provisioning')")
+                        .preparedQuery("insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, "
+                                + "$1, 'demo', $1, $2, 'provisioning')")
                         .execute(Tuple.of(id, "https://issuer.test/" + id))
                         .chain(() -> operations.insert(
                                 connection, spec.id(), ProvisionTenant.KIND, spec, provisioning.steps())))
@@ -359,7 +359,7 @@ class GroupNamesIT {
                 .get("/v1/operator/operations/" + operation)
                 .then()
                 .body("state", equalTo("failed"))
-                .body("error.message", equalTo("the tenant is offboarded before it was made"));
+                .body("error.message", equalTo("the tenant was offboarded before its provisioning ended"));
         boolean realm =
                 keycloak.call(client -> client.realm(id).exists()).await().atMost(PATIENCE);
         assertThat(realm).isFalse();

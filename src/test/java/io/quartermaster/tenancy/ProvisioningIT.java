@@ -90,10 +90,10 @@ class ProvisioningIT {
     void operationOfADeadProcessIsTakenOver() {
         TestTenants.provision("orphaned");
         String operation = create("orphaned");
-        // As a process leaves it that dies in the first step: everything is done in Keycloak, nothing of it noted.
+        // The state that a process leaves when it dies in the first step: complete in Keycloak, but not recorded.
         database.on(connection -> connection
-                        .preparedQuery(
-                                "update operation set state = 'running', steps = '[]', owner = 'dead', owner_until = clock_timestamp() + interval '2 seconds' where id = $1")
+                        .preparedQuery("update operation set state = 'running', steps = '[]', owner = 'dead', "
+                                + "owner_until = clock_timestamp() + interval '2 seconds' where id = $1")
                         .execute(Tuple.of(UUID.fromString(operation))))
                 .await()
                 .atMost(PATIENCE);
@@ -211,7 +211,7 @@ class ProvisioningIT {
                     RealmMark.adopt(realm, new TenantId(others));
                     return realm;
                 }))
-                .hasMessageContaining("was not made for tenant customers");
+                .hasMessageContaining("did not create for tenant customers");
         assertThat(attributes(others)).isEqualTo(before);
     }
 
@@ -230,7 +230,7 @@ class ProvisioningIT {
         });
 
         assertThatThrownBy(() -> VertxContextSupport.subscribeAndAwait(() -> step.apply(spec)))
-                .hasMessageContaining("was not made for tenant unknown-realm");
+                .hasMessageContaining("did not create for tenant unknown-realm");
         assertThatThrownBy(() -> VertxContextSupport.subscribeAndAwait(() -> step.undo(spec)))
                 .hasMessageContaining("Set the attribute to unknown-realm to have the realm removed, or to none");
         inRealm(unknown, realm -> mark(realm, "none"));
@@ -256,7 +256,7 @@ class ProvisioningIT {
                     return realm;
                 }))
                 .isInstanceOf(RealmMark.ForeignRealmException.class)
-                .hasMessageContaining("not made by this service");
+                .hasMessageContaining("that this service did not create");
         assertThat(attributes(others)).isEqualTo(before);
         inRealm(others, realm -> mark(realm, "operator"));
         inRealm(others, realm -> {
@@ -281,7 +281,7 @@ class ProvisioningIT {
         request(token).get("/v1/operator/tenants").then().statusCode(200);
     }
 
-    /** As in docs/guides/operator.md: an account that may make realms sees nothing of those that others made. */
+    /** As in docs/guides/operator.md: an account that may create realms cannot see the realms of others. */
     @Test
     void operatorRealmThatKeycloakDoesNotShowIsNotUsed() throws Throwable {
         String token = operatorToken();
@@ -301,7 +301,7 @@ class ProvisioningIT {
         }
     }
 
-    /** As a replica does that has just started. */
+    /** Runs the check of a replica that has just started. */
     private void check(KeycloakAdmin admin) throws Throwable {
         OperatorRealm realm = new OperatorRealm(admin, blueprints, tenancy, operatorTokens);
         VertxContextSupport.subscribeAndAwait(realm::ensure);
@@ -337,7 +337,7 @@ class ProvisioningIT {
                 client));
     }
 
-    /** As somebody else's program makes one. */
+    /** Creates a realm as a foreign program would. */
     private void makeRealm(String name) {
         RealmRepresentation realm = new RealmRepresentation();
         realm.setRealm(name);

@@ -27,10 +27,11 @@ import java.util.zip.GZIPOutputStream;
 import org.postgresql.PGConnection;
 
 /**
- * Writes the database of an installation into one compressed SQL file, and restores it. The file holds the migrations that the database had,
- * as they made its schema, then the rows of every table in the order of their references, then the positions of the sequences.
+ * Writes the database of an installation into one compressed SQL file, and restores it. The file begins with the
+ * migrations that created the schema. The rows of every table follow, in the order of their references, and then the
+ * positions of the sequences.
  *
- * <p>The procedure with which a dump is made is in {@code src/test/resources/db/README.md}.
+ * <p>The procedure for a dump is in {@code src/test/resources/db/README.md}.
  */
 public final class DatabaseDump {
 
@@ -39,20 +40,23 @@ public final class DatabaseDump {
     private static final String HISTORY = "flyway_schema_history";
 
     private static final String TABLES =
-            "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by relname";
+            "select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace order by "
+                    + "relname";
     private static final String REFERENCES = """
             select distinct c.relname, r.relname from pg_constraint f
               join pg_class c on c.oid = f.conrelid join pg_class r on r.oid = f.confrelid
              where f.contype = 'f' and c.oid <> r.oid order by 1, 2
             """;
     private static final String FORCED =
-            "select relname from pg_class where relforcerowsecurity and relnamespace = 'public'::regnamespace order by relname";
+            "select relname from pg_class where relforcerowsecurity and relnamespace = 'public'::regnamespace "
+                    + "order by relname";
     private static final String COLUMNS = """
             select string_agg(quote_ident(attname), ', ' order by attnum) from pg_attribute
              where attrelid = ?::regclass and attnum > 0 and not attisdropped and attgenerated = ''
             """;
     private static final String SEQUENCES = """
-            select format('select setval(%L, %s, %L::boolean);', sequencename, coalesce(last_value, start_value), last_value is not null)
+            select format('select setval(%L, %s, %L::boolean);', sequencename, coalesce(last_value, start_value),
+                last_value is not null)
               from pg_sequences where schemaname = 'public' order by sequencename
             """;
 
@@ -68,7 +72,7 @@ public final class DatabaseDump {
         }
     }
 
-    /** As a superuser, whom row-level security does not stop; in one snapshot. */
+    /** Writes the dump in one snapshot, as a superuser, which row-level security does not restrict. */
     static void write(Connection connection, Path file) throws SQLException, IOException {
         connection.setAutoCommit(false);
         connection.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
@@ -94,7 +98,7 @@ public final class DatabaseDump {
         connection.rollback();
     }
 
-    /** As the owner of an empty database. */
+    /** Restores the dump as the owner of an empty database. */
     static void restore(Connection connection, InputStream dump) {
         connectionWithoutCommit(connection);
         try (BufferedReader lines =
@@ -163,7 +167,7 @@ public final class DatabaseDump {
         }
     }
 
-    /** With the names of the roles that the program's own parts make. */
+    /** The text of a migration, with the names of the roles that the embedded services create. */
     private static String migration(String script) throws IOException {
         try (InputStream text = DatabaseDump.class.getResourceAsStream("/" + script)) {
             if (text == null) {
@@ -192,7 +196,7 @@ public final class DatabaseDump {
         out.write(COPY + table + " (" + columns + ") from stdin;\n" + rows + END_OF_ROWS + "\n");
     }
 
-    /** Each table after those that it refers to. */
+    /** The tables, each after those that it references. */
     private static List<String> inOrderOfReferences(Connection connection) throws SQLException {
         List<String[]> references = new ArrayList<>();
         try (Statement statement = connection.createStatement();

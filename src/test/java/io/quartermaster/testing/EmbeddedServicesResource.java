@@ -2,12 +2,12 @@ package io.quartermaster.testing;
 
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
-import io.quartermaster.embedded.Component;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedConfig;
 import io.quartermaster.embedded.EmbeddedServices;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.ProgressListener;
+import io.quartermaster.launch.Component;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
@@ -24,17 +24,18 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
- * Real PostgreSQL, Redis and Keycloak for every {@code @QuarkusTest} of this module, on random ports and empty data, with the settings of
- * production. They start once per test JVM and end with it; Keycloak comes up behind the service, so a test that needs it calls
- * {@link Identity#await} first.
+ * Real PostgreSQL, Redis and Keycloak for every {@code @QuarkusTest} of this module, on random ports and empty data,
+ * with the settings of production. They start once per test JVM and end with it. Keycloak is ready later than the
+ * service, so a test that needs it calls {@link Identity#await} first.
  *
- * <p>{@code -Dqm.test.identity=false} leaves Keycloak out, for quick turns on something that needs no token. {@code -Dqm.test.prepared=FOLDER} starts from a
- * copy of that folder, in which PostgreSQL holds Keycloak's schema already; the first run makes it. Keycloak then starts in half the time.
+ * <p>{@code -Dqm.test.identity=false} leaves Keycloak out, for quick runs of tests that need no token.
+ * {@code -Dqm.test.prepared=FOLDER} starts from a copy of that folder, in which PostgreSQL already holds Keycloak's
+ * schema; the first run creates it. Keycloak then starts in half the time.
  */
 @QuarkusTestResource(EmbeddedServicesResource.class)
 public final class EmbeddedServicesResource implements QuarkusTestResourceLifecycleManager {
 
-    /** Tests with another profile load this class again; only the JVM's own properties are common to all of them. */
+    /** Tests with another profile load this class again; they share only the properties of the JVM. */
     private static final String SHARED = "quartermaster.testing.shared.";
 
     /** The JVM's property with the password of PostgreSQL's superuser, for tests that need a database of their own. */
@@ -57,7 +58,7 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
                 .collect(Collectors.toMap(name -> name.substring(SHARED.length()), common::getProperty));
     }
 
-    /** They serve the next test class too; the hook below ends them. */
+    /** Does nothing: the services also serve the next test class, and the hook below ends them. */
     @Override
     public void stop() {}
 
@@ -96,7 +97,7 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
         try {
             prepare(prepared.toAbsolutePath(), components);
             Files.createDirectories(data);
-            // Owners count: PostgreSQL runs as a user of its own where the tests run as root.
+            // The owners of files matter: PostgreSQL runs as its own user if the tests run as root.
             Process copy = new ProcessBuilder("cp", "-a", prepared + "/.", data.toString())
                     .inheritIO()
                     .start();
@@ -110,7 +111,9 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
         }
     }
 
-    /** Makes the folder unless it is there; a run that was killed meanwhile leaves none, and one beside this waits. */
+    /**
+     * Creates the folder unless it exists. A run that is killed meanwhile leaves no folder, and a concurrent run waits.
+     */
     private static void prepare(Path prepared, Set<Component> components) throws IOException {
         Path making = prepared.resolveSibling(prepared.getFileName() + ".making");
         Files.createDirectories(making.getParent());

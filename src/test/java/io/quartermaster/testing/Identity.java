@@ -2,7 +2,7 @@ package io.quartermaster.testing;
 
 import static io.restassured.RestAssured.given;
 
-import io.quartermaster.embedded.ServiceProperties;
+import io.quartermaster.launch.ServiceProperties;
 import io.restassured.http.ContentType;
 import io.restassured.specification.RequestSpecification;
 import java.net.URI;
@@ -14,10 +14,10 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 import org.eclipse.microprofile.config.ConfigProvider;
 
-/** Keycloak as tests meet it. */
+/** The Keycloak of the tests. */
 public final class Identity {
 
-    /** A first run prepares Keycloak and makes its schema. */
+    /** The first run prepares Keycloak and creates its schema. */
     private static final Duration PATIENCE = Duration.ofMinutes(6);
 
     private Identity() {}

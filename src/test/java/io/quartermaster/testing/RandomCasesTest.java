@@ -40,7 +40,7 @@ class RandomCasesTest {
     void aFailureNamesItsSeedAndHowToRepeatIt() {
         long failing = RandomCases.firstSeed() + 3;
         assertThatThrownBy(() -> RandomCases.forEach(
-                        5, 0, (seed, judged) -> assertThat(seed).isNotEqualTo(failing)))
+                        20, 0, (seed, judged) -> assertThat(seed).isNotEqualTo(failing)))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageStartingWith("seed " + failing)
                 .hasMessageContaining(

@@ -18,8 +18,9 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /**
- * A released migration never changes: an installation that has run it would refuse to start. {@code ./qm test -Dtest=ReleasedMigrationsTest
- * -DskipITs -Dqm.migrations.release=true} adds the migrations that are new to the list of released ones.
+ * A released migration never changes: an installation that has run it would refuse to start.
+ * {@code ./qm test -Dtest=ReleasedMigrationsTest -DskipITs -Dqm.migrations.release=true} adds the new migrations to the
+ * list of released ones.
  */
 class ReleasedMigrationsTest {
 
@@ -50,19 +51,22 @@ class ReleasedMigrationsTest {
 
         assertThat(changed(released, present))
                 .containsExactly(
-                        "V2__b.sql is released and was changed: restore it from the last release, and put the change into a new migration",
-                        "V3__c.sql is released and is gone: restore it from the last release, and undo what it does in a new migration");
+                        "V2__b.sql is released and was changed: restore it from the last release, and put the "
+                                + "change into a new migration",
+                        "V3__c.sql is released and is gone: restore it from the last release, and undo what it "
+                                + "does in a new migration");
     }
 
     private static List<String> changed(Map<String, String> released, Map<String, String> present) {
         return new TreeMap<>(released)
                 .entrySet().stream()
                         .filter(migration -> !migration.getValue().equals(present.get(migration.getKey())))
-                        .map(
-                                migration -> migration.getKey()
-                                        + (present.containsKey(migration.getKey())
-                                                ? " is released and was changed: restore it from the last release, and put the change into a new migration"
-                                                : " is released and is gone: restore it from the last release, and undo what it does in a new migration"))
+                        .map(migration -> migration.getKey()
+                                + (present.containsKey(migration.getKey())
+                                        ? " is released and was changed: restore it from the last "
+                                                + "release, and put the change into a new migration"
+                                        : " is released and is gone: restore it from the last release, "
+                                                + "and undo what it does in a new migration"))
                         .toList();
     }
 

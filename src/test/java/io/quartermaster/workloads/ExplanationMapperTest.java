@@ -203,10 +203,10 @@ class ExplanationMapperTest {
         assertThat(explanation.reasons()).extracting(WorkloadApi.Reason::code).containsExactly("LIMIT");
         assertThat(explanation.sentence())
                 .isEqualTo("train waits. This workload needs 1 GPU, and group /rnd holds 3 of at most 3 GPUs in demo."
-                        + " Wait until work of group /rnd ends. To let train start now: raise the limit of group"
-                        + " /rnd in demo by 1 GPU, and let 2 more workloads of the tenant run at once. Forecast: it"
-                        + " starts at 2026-12-01 02:04:31 UTC if running work uses all of its maximum run time and no"
-                        + " new work comes first.");
+                        + " Wait until work of group /rnd ends. To let train start now: raise the limit of"
+                        + " group /rnd in demo by 1 GPU, and let 2 more workloads of the tenant run"
+                        + " concurrently. Forecast: it starts at 2026-12-01 02:04:31 UTC if running work uses all of"
+                        + " its maximum run time and no new work comes first.");
     }
 
     @Test
@@ -226,9 +226,9 @@ class ExplanationMapperTest {
                 details("stopping", DesiredState.CANCEL, 1000, true, List.of(preemption("preempt", "priority")));
         assertThat(ExplanationMapper.withAttempt(stopping, new WorkloadState.Stopping(), null)
                         .sentence())
-                .isEqualTo("train was told to stop at 2026-12-01 02:02:11 UTC: work of higher priority of its group"
-                        + " needed its place. It has until 2026-12-01 02:02:21 UTC to stop. It is cancelled when it"
-                        + " has stopped.");
+                .isEqualTo("train was asked to stop at 2026-12-01 02:02:11 UTC: a workload of its group with a higher"
+                        + " priority needed its place. It has until 2026-12-01 02:02:21 UTC to stop. It is"
+                        + " cancelled when it has stopped.");
     }
 
     @Test

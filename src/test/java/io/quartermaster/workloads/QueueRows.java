@@ -8,7 +8,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 
-/** A pool with GPUs and a tenant's policies and queues in it, straight in the tables: for tests of submission alone. */
+/**
+ * A pool with GPUs and a tenant's policies and queues in it, written directly into the tables: for tests of submission
+ * alone.
+ */
 final class QueueRows {
 
     private static final Duration TIMEOUT = Duration.ofSeconds(10);
@@ -34,7 +37,7 @@ final class QueueRows {
         run("insert into inbox (tenant_id, kind, ref) values ($1, $2, $3)", tenant, kind, ref);
     }
 
-    /** A pool of one node with that many GPUs, all of which the tenant has reserved and may use. */
+    /** A pool with one node of that many GPUs, all of which are the tenant's reserved amount and limit. */
     UUID pool(String name, int gpus) {
         UUID pool = Ids.next();
         UUID cluster = Ids.next();
@@ -43,16 +46,20 @@ final class QueueRows {
         run("insert into cluster (id, name, kind, region) values ($1, $2, 'agent', 'here')", cluster, name);
         run("insert into node (id, name, cluster_id, pool_id) values ($1, $2, $3, $4)", node, name, cluster, pool);
         run(
-                "insert into gpu (node_id, device_index, uuid, model, memory_mib) select $1, i, $2 || i, 'H100', 81920 from generate_series(0, $3 - 1) i",
+                "insert into gpu (node_id, device_index, uuid, model, memory_mib) select $1, i, $2 || i, 'H100', "
+                        + "81920 from generate_series(0, $3 - 1) i",
                 node,
                 name + "-gpu-",
                 gpus);
         run("""
-                insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)
-                values ($1, '1', 'b', 'i', 'container', clock_timestamp(), clock_timestamp() + $2::bigint * interval '1 millisecond')
+                insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard,
+                    lease_until)
+                values ($1, '1', 'b', 'i', 'container', clock_timestamp(),
+                    clock_timestamp() + $2::bigint * interval '1 millisecond')
                 """, node, NODE_LEASE_MILLIS);
         run(
-                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, $3, $3, 1)",
+                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, "
+                        + "$3, $3, 1)",
                 tenant,
                 pool,
                 gpus * 1000L);
@@ -62,7 +69,10 @@ final class QueueRows {
         return pool;
     }
 
-    /** The queue of a group's policy, open to the group at its top: its name is that of the policy and the profile. */
+    /**
+     * The queue of a group's policy. Its access rule admits the group at its top; its name is that of the policy and
+     * the profile.
+     */
     String queue(String group, UUID pool, int reserved, int limit, int gpus, int maxWaiting) {
         UUID policy = Ids.next();
         UUID profile = Ids.next();
@@ -76,7 +86,8 @@ final class QueueRows {
                 group.substring(1).replace('/', '-'),
                 group);
         run(
-                "insert into policy_quota (tenant_id, policy_id, pool_id, reserved_milli, limit_milli) values ($1, $2, $3, $4, $5)",
+                "insert into policy_quota (tenant_id, policy_id, pool_id, reserved_milli, limit_milli) values "
+                        + "($1, $2, $3, $4, $5)",
                 tenant,
                 policy,
                 pool,
@@ -90,7 +101,8 @@ final class QueueRows {
                 gpus * 1000L,
                 new UUID[] {pool});
         run(
-                "insert into queue (tenant_id, id, name, policy_id, profile_id, max_waiting) values ($1, $2, $3, $4, $5, $6)",
+                "insert into queue (tenant_id, id, name, policy_id, profile_id, max_waiting) values ($1, $2, $3, "
+                        + "$4, $5, $6)",
                 tenant,
                 queue,
                 name,
@@ -98,7 +110,8 @@ final class QueueRows {
                 profile,
                 maxWaiting);
         run(
-                "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) values ($1, $2, $3, 'group', $4)",
+                "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) values ($1, $2, $3, "
+                        + "'group', $4)",
                 tenant,
                 Ids.next(),
                 queue,
@@ -114,14 +127,15 @@ final class QueueRows {
                 .getLong("n");
     }
 
-    /** What the node of a workload would say. */
+    /** Writes a report of the workload's node. */
     void report(UUID workload, String state, String outcome, String logTail) {
         run("""
                 insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, log_tail, reported_at)
                 select a.tenant_id, a.id, d.node_id, $2, nullif($3, ''), 0, $4, clock_timestamp() from attempt a
                   join allocation_device d on d.attempt_id = a.id
                  where a.workload_id = $1 and a.state <> 'ended' group by a.tenant_id, a.id, d.node_id
-                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome,
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state,
+                    outcome = excluded.outcome,
                     log_tail = excluded.log_tail
                 """, workload, state, outcome, logTail);
         inbox("report", workload.toString());

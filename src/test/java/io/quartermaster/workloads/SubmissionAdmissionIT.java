@@ -187,7 +187,7 @@ class SubmissionAdmissionIT {
                         .problem()
                         .problem()
                         .detail())
-                .contains("room again in");
+                .contains("submit again in");
     }
 
     @Test
@@ -248,7 +248,7 @@ class SubmissionAdmissionIT {
         assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("admitted");
     }
 
-    /** A client of the same Redis with event loops of its own. */
+    /** A client of this Redis with event loops of its own. */
     private record OwnClient(Vertx vertx, Redis client) implements AutoCloseable {
 
         static OwnClient open() {
@@ -262,7 +262,7 @@ class SubmissionAdmissionIT {
             return new SubmissionAdmission(scripts, 1_000, 5_000, Duration.ofSeconds(30));
         }
 
-        /** Keeps every event loop from working, until told. */
+        /** Blocks every event loop until the latch opens. */
         void occupyLoops(CountDownLatch until) {
             ((VertxInternal) vertx.getDelegate())
                     .getEventLoopGroup()

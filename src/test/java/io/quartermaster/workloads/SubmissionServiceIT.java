@@ -29,7 +29,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What may be submitted, by whom and how often, through the public API. */
+/** The checks of submissions, their submitters and their rate, through the public API. */
 @QuarkusTest
 class SubmissionServiceIT extends TwoTenantsWork {
 
@@ -73,7 +73,8 @@ class SubmissionServiceIT extends TwoTenantsWork {
                 .getUUID("id");
         String queue = rows.queue("/rnd/range", pool, 0, 4, 1, 10);
         rows.run(
-                "update profile set max_gpus = 3 where id = (select profile_id from queue where name = $1 and tenant_id = $2)",
+                "update profile set max_gpus = 3 where id = (select profile_id from queue where name = $1 and "
+                        + "tenant_id = $2)",
                 queue,
                 A);
         Map<String, Object> three = with(with(training(queue, "three"), "gpus", "3"), "hold", true);
@@ -110,7 +111,7 @@ class SubmissionServiceIT extends TwoTenantsWork {
         get(fewer).then().body("workload.gpus", equalTo("3")).body("workload.minGpus", equalTo("2"));
         cancel(fewer);
 
-        // Whose profile allows less meanwhile takes the nearest amount that it allows.
+        // If the profile allows less in the meantime, the workload takes the nearest amount that it allows.
         rows.run("update profile set max_gpus = 2 where max_gpus = 3 and tenant_id = $1", A);
         get(ids.get(0)).then().body("workload.gpus", equalTo("2"));
         ids.forEach(TwoTenantsWork::cancel);
@@ -161,7 +162,8 @@ class SubmissionServiceIT extends TwoTenantsWork {
 
         Future<Response> late = database.run(PATIENCE, tx -> {
             tx.run(
-                    "update queue set retired_at = clock_timestamp(), version = version + 1 where tenant_id = $1 and name = $2",
+                    "update queue set retired_at = clock_timestamp(), version = version + 1 where tenant_id = $1 "
+                            + "and name = $2",
                     A,
                     queue);
             CompletableFuture<Response> waits = CompletableFuture.supplyAsync(
@@ -179,7 +181,7 @@ class SubmissionServiceIT extends TwoTenantsWork {
                 .succeedsWithin(PATIENCE)
                 .satisfies(response -> response.then().statusCode(404).body("errors.field", contains("queue")));
 
-        // The counters, the directory of queues and the list of issuers still take the tenant for active.
+        // The counters, the directory of queues and the list of issuers still treat the tenant as active.
         rows.run("update tenant set state = 'offboarding' where id = $1", A);
         try {
             request(member())
@@ -241,7 +243,8 @@ class SubmissionServiceIT extends TwoTenantsWork {
         assertThat(rows.workloads()).isEqualTo(before + 1_000);
         rows.run("update workload set wish = 'cancel' where tenant_id = $1 and wish = 'hold'", A);
         rows.run(
-                "insert into inbox (tenant_id, kind, ref) select tenant_id, 'workload', id::text from workload where tenant_id = $1 and state = 'held'",
+                "insert into inbox (tenant_id, kind, ref) select tenant_id, 'workload', id::text from workload "
+                        + "where tenant_id = $1 and state = 'held'",
                 A);
         dispatcher.wake();
         Awaitility.await().atMost(PATIENCE).until(() -> rows.run(
@@ -315,7 +318,7 @@ class SubmissionServiceIT extends TwoTenantsWork {
         ids.forEach(TwoTenantsWork::cancel);
     }
 
-    /** What came in once is answered as before, though nothing more would come in. */
+    /** A repeated call gets its first response, even if the queue would accept nothing more. */
     private static void repeated(String key, String name, String id) {
         request(member())
                 .header("Idempotency-Key", key)

@@ -44,7 +44,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What becomes of submitted work, as its users see it: states, reasons, wishes and live views. */
+/** The lifecycle of submitted workloads, as their users see it: states, reasons, desired states and live views. */
 @QuarkusTest
 class WorkloadsIT extends TwoTenantsWork {
 
@@ -52,7 +52,7 @@ class WorkloadsIT extends TwoTenantsWork {
     void whoeverBearsTheNameOfAFormerUserHasNothingOfTheirWork() {
         String id = submit("of-a-former-user");
         get(id).then().statusCode(200).body("environment", equalTo(Map.of()));
-        // As if the user had been removed from the realm and another made under the same name.
+        // As if the user had been removed from the realm and another one created under that name.
         rows.run("update workload set submitter = 'of-the-former-user' where id = $1", UUID.fromString(id));
 
         get(id).then()
@@ -114,7 +114,8 @@ class WorkloadsIT extends TwoTenantsWork {
         QueueRows others = new QueueRows(database, B);
         rows.run("update allotment set reserved_milli = 1000 where tenant_id = $1 and pool_id = $2", A, pool);
         rows.run(
-                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, 3000, 4000, 1)",
+                "insert into allotment (tenant_id, pool_id, reserved_milli, limit_milli, weight) values ($1, $2, "
+                        + "3000, 4000, 1)",
                 B,
                 pool);
         rows.inbox("allotment", pool.toString());
@@ -150,11 +151,14 @@ class WorkloadsIT extends TwoTenantsWork {
                 .orElseThrow();
 
         assertCut(victim);
-        // As an older version stored it.
+        // An older version stored it in this form.
         rows.run("""
-                update preemption set receipt = jsonb_build_object('right', 'reserved', 'considered', receipt -> 'considered', 'after', '[]'::jsonb, 'before', jsonb_build_array(
-                    jsonb_build_object('path', tenant_id, 'scope', 'receipts', 'used', '4', 'reserved', '1', 'fairShare', '1'),
-                    jsonb_build_object('path', 'another tenant', 'scope', 'receipts', 'used', '87.654321', 'reserved', '76.543211', 'fairShare', '65.432111')))
+                update preemption set receipt = jsonb_build_object('right', 'reserved', 'considered',
+                    receipt -> 'considered', 'after', '[]'::jsonb, 'before', jsonb_build_array(
+                    jsonb_build_object('path', tenant_id, 'scope', 'receipts', 'used', '4', 'reserved', '1',
+                        'fairShare', '1'),
+                    jsonb_build_object('path', 'another tenant', 'scope', 'receipts', 'used', '87.654321',
+                        'reserved', '76.543211', 'fairShare', '65.432111')))
                  where workload_id = $1
                 """, UUID.fromString(victim));
         assertCut(victim);
@@ -245,8 +249,8 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("outlook.pools[0].holders.queue", everyItem(equalTo(rnd)))
                 .body("outlook.pools[0].heldByOthers", equalTo(false))
                 .body("reasons[0].path", equalTo("/rnd"))
-                // The workload before it needs one, too. Both together exceed the group's 3 by 2, and by 1 the 4 that
-                // the tenant may hold and the 4 that there are.
+                // The workload before it needs one, too. Both together exceed the group's 3 by 2. They exceed by 1 the
+                // 4 that the tenant may hold and the 4 that the pool has.
                 .body(
                         "outlook.pools[0].relief.change",
                         containsInAnyOrder("raise-limit", "raise-limit", "free-on-one-node"))
@@ -281,7 +285,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(200)
                 .body("pools[0].gpus.used", equalTo("3"));
 
-        // An admin's order is the order of the list, and of positions.
+        // An admin's order is the order of the list and of the positions.
         order(ids.get(4));
         request(viewerToken(A))
                 .get("/v1/tenants/" + A + "/queues/" + rnd + "/waiting")
@@ -294,7 +298,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body("position.aheadInQueue", equalTo(1));
         order();
 
-        // Whoever leaves meanwhile makes nobody be left out.
+        // A workload that leaves the queue in the meantime causes no gap in the pages.
         request(member()).post(WORKLOADS + "/" + ids.get(3) + "/cancel").then().statusCode(200);
         eventually(ids.get(3), "cancelled");
         request(viewerToken(A))
@@ -316,7 +320,7 @@ class WorkloadsIT extends TwoTenantsWork {
         running.forEach(id -> eventually(id, "starting"));
         submit("agree-3");
         String id = submit("agree-4");
-        // Where it stands follows from what was submitted, whether a plan has looked at it or not.
+        // Its position follows from the submissions, whether or not a plan has considered it.
         explain(id).then().body("position.aheadInQueue", equalTo(1)).body("position.waitingInQueue", equalTo(2));
 
         Awaitility.await().atMost(PATIENCE).until(() -> "LIMIT".equals(get(id).path("workload.reason")));
@@ -348,7 +352,7 @@ class WorkloadsIT extends TwoTenantsWork {
         assertThat(sentence)
                 .contains("raise the limit of group /rnd in workloads by " + GpuFormat.gpus(2000))
                 .doesNotContain("at least");
-        // What is ahead of it counts: both together exceed the limit by as much as both ask for.
+        // The workloads ahead of it count: both together exceed the limit by the sum of their amounts.
         assertThat(Double.parseDouble(byHowMuch))
                 .isEqualTo(held
                         + asked * (1 + explained.getLong("position.aheadInQueue"))
@@ -362,16 +366,15 @@ class WorkloadsIT extends TwoTenantsWork {
         assertThat(explained.<Object>get("outlook.startsAt"))
                 .isEqualTo(queued.get("items.find { it.name == 'agree-4' }.startsAt"));
 
-        // What is to be cancelled is ahead of nothing, before the leader has cancelled it, too.
+        // A workload that is being cancelled is ahead of none, even before the leader has cancelled it.
         cancel(queued.getString("items.find { it.name == 'agree-3' }.id"));
         explain(id).then().body("position.aheadInQueue", equalTo(0)).body("position.waitingInQueue", equalTo(1));
     }
 
     @Test
     void aProfileThatNoNodeCouldEverRunIsWarnedOf() {
-        String never =
-                "pool workloads can never run it: it needs 900000 MiB of memory on one GPU, and no GPU there has as"
-                        + " much";
+        String never = "pool workloads can never run it: it needs 900000 MiB of memory on one GPU, and no GPU of the"
+                + " pool has as much";
         Map<String, Object> profile =
                 Map.of("name", "large-memory", "gpuMemoryMiB", 900_000, "pools", List.of("workloads"));
         String made = request(adminToken(A))
@@ -381,7 +384,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .statusCode(201)
                 .extract()
                 .asString();
-        assertThat(made).contains("work of profile large-memory would wait for ever: " + never);
+        assertThat(made).contains("work of profile large-memory would wait forever: " + never);
         Map<String, Object> policy = Map.of(
                 "name",
                 "large-memory",
@@ -420,7 +423,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .body(
                         "reasons[0].sentence",
                         equalTo("Pool workloads can never run this workload: it needs 900000 MiB of memory on one GPU,"
-                                + " and no GPU there has as much."))
+                                + " and no GPU of the pool has as much."))
                 .body("reasons[0].remedy", not(containsString("another pool")));
         cancel(id);
         eventually(id, "cancelled");
@@ -452,7 +455,8 @@ class WorkloadsIT extends TwoTenantsWork {
 
         UUID node = UUID.randomUUID();
         rows.run(
-                "insert into node (id, name, cluster_id, pool_id) select $1, $2, c.id, $3 from cluster c where c.name = $4",
+                "insert into node (id, name, cluster_id, pool_id) select $1, $2, c.id, $3 from cluster c where "
+                        + "c.name = $4",
                 node,
                 pool + "-later",
                 id,
@@ -460,7 +464,8 @@ class WorkloadsIT extends TwoTenantsWork {
         assertThat(ofFourGpus(pool)).doesNotContain("can never run it");
 
         rows.run(
-                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, lease_until)"
+                "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, "
+                        + "lease_until)"
                         + " values ($1, '1', 'b', 'i', 'container', clock_timestamp(), clock_timestamp())",
                 node);
         assertThat(ofFourGpus(pool)).contains("can never run it");
@@ -472,7 +477,7 @@ class WorkloadsIT extends TwoTenantsWork {
         assertThat(ofFourGpus(pool)).doesNotContain("can never run it");
     }
 
-    /** What would be answered to a profile of that many in this pool. */
+    /** The response for a profile of that many GPUs in this pool. */
     private static String ofFourGpus(String pool) {
         return request(adminToken(A))
                 .queryParam("dryRun", true)
@@ -580,7 +585,7 @@ class WorkloadsIT extends TwoTenantsWork {
                 .then()
                 .statusCode(400)
                 .body("errors.field", contains("Last-Event-ID"));
-        // Of a tenant that is younger than what is kept nothing was dropped.
+        // The tenant is younger than the retention of the feed, so no entry of it was deleted.
         assertThat(watch("1", 1, first)).isEqualTo(seen);
         rows.run("update tenant set created_at = created_at - interval '2 days' where id = $1", B);
         request(adminToken(B))
@@ -645,7 +650,7 @@ class WorkloadsIT extends TwoTenantsWork {
         }
     }
 
-    /** Reads that many events of a workload: each its id, a space, and its data. */
+    /** Reads that many events of a workload: for each its id, a space, and its data. */
     private List<String> watch(String lastSeen, int events, String workload) throws Exception {
         List<String> found = new ArrayList<>();
         try (HttpClient client = HttpClient.newHttpClient()) {

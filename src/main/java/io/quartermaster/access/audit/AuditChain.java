@@ -7,33 +7,35 @@ import java.util.HexFormat;
 import java.util.Optional;
 import java.util.UUID;
 
-/** Checks a tenant's chain of audit entries, or the operator's, against what its entries say. */
+/** Verifies the hash chain of a tenant's audit entries, or of the operator's. */
 public final class AuditChain {
 
     private static final int ENTRIES_AT_ONCE = 2_000;
     private static final HexFormat HEX = HexFormat.of();
 
-    /** What is wrong with an entry. */
+    /** The fault of an entry. */
     public enum Fault {
         /** The chain has no entry of this number. */
         MISSING,
-        /** It names another hash than the one of the entry before. */
+        /** The entry names another hash than that of its predecessor. */
         UNLINKED,
-        /** What it says is not what it said when it was sealed. */
+        /** The content of the entry changed after it was sealed. */
         ALTERED
     }
 
     /**
-     * The first entry that is not as it must be.
+     * The first faulty entry.
      *
-     * @param number its place in the chain, from 1
-     * @param entry the id of the entry found there, or of the one found in its stead
+     * @param number its position in the chain, from 1
+     * @param entry the id of the entry at this position, or of the entry found instead
      */
     public record Broken(long number, UUID entry, Fault fault) {}
 
     private AuditChain() {}
 
-    /** The first break of the chain; empty when there is none. Reads it from its beginning, a bounded part at once. */
+    /**
+     * The first break of the chain; empty when there is none. Reads the chain from its beginning in bounded batches.
+     */
     public static Optional<Broken> verify(SystemTransaction transaction, TenantId tenant) {
         long number = 0;
         String hash = AuditSealer.NOTHING_BEFORE;
@@ -59,11 +61,12 @@ public final class AuditChain {
         }
     }
 
-    /** Entries that the sealer has left for longer than it ever takes. */
+    /** The number of entries that have waited for the sealer longer than it ever takes. */
     public static long unsealed(SystemTransaction transaction, TenantId tenant) {
         return transaction
                 .run(
-                        "select count(*) as entries from audit_entry where tenant_id = $1 and seq is null and at < clock_timestamp() - interval '10 minutes'",
+                        "select count(*) as entries from audit_entry where tenant_id = $1 and seq is null and at "
+                                + "< clock_timestamp() - interval '10 minutes'",
                         tenant.value())
                 .iterator()
                 .next()

@@ -10,12 +10,12 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
-/** Audit entries as the API speaks of them. */
+/** Audit entries as the API shows them. */
 public final class AuditEntryApi {
 
     private AuditEntryApi() {}
 
-    /** One change that somebody made, as it was written with the change itself. */
+    /** One change and its actor, as recorded together with the change. */
     @Schema(name = "AuditEntry")
     public record View(
             UUID id,
@@ -24,28 +24,29 @@ public final class AuditEntryApi {
             @Schema(description = "name of the user or service account in its realm")
             String actor,
 
-            @Schema(description = "operator, or the tenant whose realm knows the actor")
+            @Schema(description = "operator, or the tenant whose realm the actor belongs to")
             String actorRealm,
 
             @Schema(description = "resource:verb", examples = "policies:update")
             String action,
 
-            @Schema(description = "path of the thing", examples = "policies/rnd")
+            @Schema(description = "path of the resource", examples = "policies/rnd")
             String resource,
 
-            @Schema(description = "the thing as it was; absent for what is new") @Nullable
+            @Schema(description = "the resource before the change; absent if it is new") @Nullable
             Map<String, Object> before,
 
-            @Schema(description = "the thing as it is; absent for what is gone") @Nullable
+            @Schema(description = "the resource after the change; absent if it was deleted") @Nullable
             Map<String, Object> after,
 
             @Nullable String requestId,
 
-            @Schema(description = "of what is hashed") int formatVersion,
+            @Schema(description = "format of the hashed text")
+            int formatVersion,
 
             @Schema(
-                    description =
-                            "number in the tenant's chain; absent, like the hashes, for a moment until the entry is sealed")
+                    description = "number in the tenant's chain; absent, like the hashes, for a moment until the entry "
+                            + "is sealed")
             @Nullable
             Long sequence,
 
@@ -55,11 +56,11 @@ public final class AuditEntryApi {
             @Schema(description = "the hash of the entry with the number before; empty for the first") @Nullable
             String previousHash) {}
 
-    /** What a list of entries is narrowed to, as query parameters. */
+    /** The filter of a list of entries, as query parameters. */
     public static final class Query {
 
         @QueryParam("actor")
-        @Parameter(description = "who made the change, by name")
+        @Parameter(description = "name of the actor that made the change")
         @Nullable
         String actor;
 
@@ -69,7 +70,7 @@ public final class AuditEntryApi {
         String action;
 
         @QueryParam("resource")
-        @Parameter(description = "path of what was changed, such as policies/rnd; things below it are found too")
+        @Parameter(description = "path of the changed resource, such as policies/rnd; resources below it are found too")
         @Nullable
         String resource;
 
@@ -97,7 +98,7 @@ public final class AuditEntryApi {
         }
     }
 
-    /** What a list is narrowed to; empty leaves all. */
+    /** The filter of a list; empty fields match all entries. */
     record Filter(
             Optional<String> actor,
             Optional<String> action,

@@ -12,14 +12,18 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Reads the audit log of one tenant, newest first, as the request role: also the operator's own entries, which lie under a name no tenant
- * can have. An entry of another replica that is written at the same moment may appear behind one that was read before.
+ * Reads the audit log of one tenant, newest first, as the request role. It also reads the operator's own entries, which
+ * are stored under a name that no tenant can have. An entry that another replica writes at the same moment may appear
+ * after one that was read before.
  */
 @ApplicationScoped
 class AuditEntryReader {
 
     private static final String ENTRY =
-            "select cast(jsonb_build_object('id', id, 'at', at, 'actor', actor, 'actorRealm', actor_realm, 'action', action, 'resource', resource, 'before', before, 'after', after, 'requestId', request_id, 'formatVersion', format, 'sequence', seq, 'hash', encode(hash, 'hex'), 'previousHash', encode(prev_hash, 'hex')) as text) from audit_entry where tenant_id = :tenant";
+            "select cast(jsonb_build_object('id', id, 'at', at, 'actor', actor, 'actorRealm', actor_realm, "
+                    + "'action', action, 'resource', resource, 'before', before, 'after', after, 'requestId', request_id, "
+                    + "'formatVersion', format, 'sequence', seq, 'hash', encode(hash, 'hex'), 'previousHash', "
+                    + "encode(prev_hash, 'hex')) as text) from audit_entry where tenant_id = :tenant";
 
     private final TenantTransactions transactions;
     private final ObjectMapper json;

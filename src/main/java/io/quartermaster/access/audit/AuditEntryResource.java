@@ -15,7 +15,7 @@ import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** Who changed what of a tenant. */
+/** The audit entries of a tenant: each change with its actor. */
 @Path("/v1/tenants/{tenant}/audit-entries")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Audit entries")
@@ -31,7 +31,7 @@ public class AuditEntryResource {
     @RequiresPermission(Permission.AUDIT_READ)
     @Operation(
             operationId = "listAuditEntries",
-            summary = "Lists who changed what of the tenant, newest first",
+            summary = "Lists the changes in the tenant with their actors, newest first",
             description = "Each entry is sealed into the tenant's hash chain within seconds of the change.")
     public Uni<Page<AuditEntryApi.View>> list(
             @PathParam("tenant") TenantId tenant, @BeanParam AuditEntryApi.Query query, @BeanParam PageRequest page) {

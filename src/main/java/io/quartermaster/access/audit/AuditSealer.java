@@ -19,9 +19,10 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Seals audit entries into one hash chain per tenant, after they have been committed: {@code hash = SHA-256(what the entry says, its
- * number in the chain, the hash before it)}. An entry that commits late is sealed late; the chain's order is the order of sealing. An
- * advisory lock per tenant makes sure that only one replica adds to a chain.
+ * Seals audit entries into one hash chain per tenant, after they have been committed:
+ * {@code hash = SHA-256(content of the entry, its number in the chain, the hash before it)}. An entry that commits late
+ * is sealed late; the chain's order is the order of sealing. An advisory lock per tenant makes sure that only one
+ * replica adds to a chain.
  */
 @ApplicationScoped
 public class AuditSealer {
@@ -77,7 +78,8 @@ public class AuditSealer {
     private static Uni<Link> end(SqlConnection connection, String tenant) {
         return connection
                 .preparedQuery(
-                        "select seq, hash from audit_entry where tenant_id = $1 and seq is not null order by seq desc limit 1")
+                        "select seq, hash from audit_entry where tenant_id = $1 and seq is not null order by seq "
+                                + "desc limit 1")
                 .execute(Tuple.of(tenant))
                 .map(rows -> {
                     for (Row row : rows) {
@@ -98,7 +100,8 @@ public class AuditSealer {
     }
 
     public static final String COLUMNS =
-            "id, to_char(at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US') as at, actor, actor_realm, action, resource, cast(before as text) as before, cast(after as text) as after, request_id, format";
+            "id, to_char(at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US') as at, actor, actor_realm, "
+                    + "action, resource, cast(before as text) as before, cast(after as text) as after, request_id, format";
 
     private static Uni<Void> write(SqlConnection connection, String tenant, Link end, RowSet<Row> rows) {
         List<UUID> ids = new ArrayList<>();
@@ -115,8 +118,9 @@ public class AuditSealer {
             last = next;
         }
         return connection
-                .preparedQuery(
-                        "update audit_entry e set seq = s.seq, prev_hash = s.prev, hash = s.hash from unnest($2::uuid[], $3::bigint[], $4::bytea[], $5::bytea[]) as s(id, seq, prev, hash) where e.tenant_id = $1 and e.id = s.id")
+                .preparedQuery("update audit_entry e set seq = s.seq, prev_hash = s.prev, hash = s.hash from "
+                        + "unnest($2::uuid[], $3::bigint[], $4::bytea[], $5::bytea[]) as s(id, seq, prev, hash) "
+                        + "where e.tenant_id = $1 and e.id = s.id")
                 .execute(Tuple.tuple()
                         .addString(tenant)
                         .addValue(ids.toArray(UUID[]::new))
@@ -144,7 +148,7 @@ public class AuditSealer {
                 present(row.getString("request_id")));
     }
 
-    /** Absent and empty must not look alike. */
+    /** An absent value and an empty one must give different texts. */
     private static String present(@Nullable String text) {
         return text == null ? "-" : "+" + text;
     }

@@ -13,7 +13,7 @@ import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** Who changed what of the operator's own. */
+/** The audit entries of the operator's own resources. */
 @Path("/v1/operator/audit-entries")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Audit entries")
@@ -29,8 +29,8 @@ public class OperatorAuditEntryResource {
     @RequiresPermission(Permission.AUDIT_READ)
     @Operation(
             operationId = "listOperatorAuditEntries",
-            summary = "Lists who changed what of clusters, nodes and pools, newest first",
-            description = "What was changed of a tenant, also by the operator, is among that tenant's.")
+            summary = "Lists the changes of clusters, nodes and pools with their actors, newest first",
+            description = "Changes in a tenant, including those by the operator, are among that tenant's entries.")
     public Uni<Page<AuditEntryApi.View>> list(@BeanParam AuditEntryApi.Query query, @BeanParam PageRequest page) {
         return entries.list(AuditLog.OPERATOR, query.checked(), page);
     }

@@ -7,7 +7,10 @@ import jakarta.ws.rs.core.Response;
 import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 
-/** What a caller hears when Keycloak fails: whether to try again. What Keycloak said goes to the log. */
+/**
+ * Maps a failure of Keycloak to the problem that the caller receives: whether to try again. Keycloak's own answer goes
+ * to the log.
+ */
 public final class KeycloakFailureMapper {
 
     private static final Logger LOG = Logger.getLogger(KeycloakFailureMapper.class);
@@ -26,7 +29,8 @@ public final class KeycloakFailureMapper {
 
     static ProblemException problem(KeycloakFailure e) {
         if (e.isAway()) {
-            return ProblemException.of(503, "identity-unavailable", "Keycloak does not answer just now; try again");
+            return ProblemException.of(
+                    503, "identity-unavailable", "Keycloak does not answer; send the request again later");
         }
         return e.missingRealm()
                         .filter(realm -> !realm.equals(Realm.OPERATOR_NAME))
@@ -34,10 +38,12 @@ public final class KeycloakFailureMapper {
                 ? ProblemException.of(
                         404,
                         "realm-not-found",
-                        "The tenant's realm is not in Keycloak: it is not made yet, or it was deleted. Read the state of the tenant, and try again when it is active.")
+                        "The tenant's realm is not in Keycloak: it does not exist yet, or it was deleted. Read the "
+                                + "state of the tenant, and try again when it is active.")
                 : ProblemException.of(
                         502,
                         "identity-refused",
-                        "Keycloak refused or failed at a step that this request needs; its answer is in the log of the service. Ask the operator to look there");
+                        "Keycloak refused a step that this request needs, or failed at it; its answer is in the log "
+                                + "of the service. Ask the operator to read it");
     }
 }

@@ -26,8 +26,9 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The connections to Keycloak's administration, with the administrator's token. It has an HTTP engine of its own (the JDK's), so that no
- * event loop of the service ever waits for Keycloak. Every request ends at its {@link CallDeadline}, or when its thread is interrupted.
+ * The connections to Keycloak's administration, with the administrator's token. It has an HTTP engine of its own (the
+ * JDK's), so that no event loop of the service ever waits for Keycloak. Every request ends at its {@link CallDeadline},
+ * or when its thread is interrupted.
  */
 final class KeycloakHttp implements AutoCloseable {
 
@@ -35,10 +36,13 @@ final class KeycloakHttp implements AutoCloseable {
     private static final int FORBIDDEN = 403;
     private static final int FIRST_ERROR = 400;
     private static final String TOKEN_PATH = "/realms/master/protocol/openid-connect/token";
-    /** A token is not used in the last part of its life, which it may spend on the way. */
+    /** A token is not used during this last part of its life: it could expire in transit. */
     private static final Duration SPARE_LIFE = Duration.ofSeconds(5);
 
-    /** Null fields are left out: Keycloak takes an absent field for unchanged. Its newer servers send fields unknown here. */
+    /**
+     * Null fields are omitted: Keycloak leaves an absent field unchanged. Newer versions of Keycloak send fields that
+     * are unknown here.
+     */
     static final ObjectMapper JSON = new ObjectMapper()
             .setSerializationInclusion(JsonInclude.Include.NON_NULL)
             .configure(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES, false);
@@ -46,9 +50,12 @@ final class KeycloakHttp implements AutoCloseable {
     private final HttpClient http;
     private final String server;
     private final Map<String, String> grant;
-    /** Guards the renewal of {@link #token}, so that calls side by side log in once; waited for no longer than a call may take. */
+    /**
+     * Guards the renewal of {@link #token}, so that concurrent calls log in once; a call waits for it no longer than
+     * its time limit.
+     */
     private final ReentrantLock renewal = new ReentrantLock();
-    /** One for each request that may run at once; first come, first served. */
+    /** One permit for each concurrent request; first come, first served. */
     private final Semaphore permits;
 
     private volatile @Nullable Token token;
@@ -60,10 +67,10 @@ final class KeycloakHttp implements AutoCloseable {
         }
     }
 
-    /** What Keycloak answered, with a status below 400. */
+    /** An answer of Keycloak with a status below 400. */
     record Answer(int status, Optional<String> location, byte[] body) {}
 
-    /** @param sideBySide the most requests that run at once */
+    /** @param sideBySide the most concurrent requests */
     KeycloakHttp(IdentityConfig config, int sideBySide) {
         this.permits = new Semaphore(sideBySide, true);
         this.http = HttpClient.newBuilder()
@@ -97,12 +104,11 @@ final class KeycloakHttp implements AutoCloseable {
         Token used = token(callDeadline);
         HttpResponse<byte[]> response = exchange(request(method, path, body, used), callDeadline);
         if (response.statusCode() == UNAUTHORIZED) {
-            // Keycloak ends tokens before their time when it restarts, or when its administrator's sessions are
-            // removed.
+            // Keycloak invalidates tokens early when it restarts, or when its administrator's sessions are removed.
             forget(used, callDeadline);
             response = exchange(request(method, path, body, token(callDeadline)), callDeadline);
         } else if (response.statusCode() == FORBIDDEN) {
-            // The realm may be newer than the token: another replica may have made it.
+            // The realm may be newer than the token: another replica may have created it.
             renewRights(used, callDeadline);
             response = exchange(request(method, path, body, token(callDeadline)), callDeadline);
         }
@@ -113,14 +119,14 @@ final class KeycloakHttp implements AutoCloseable {
     }
 
     /**
-     * Gets new rights for the requests that follow. A token does not cover realms made after it, and Keycloak's administrator gets the rights
-     * in a realm by making it.
+     * Gets new rights for the requests that follow. A token does not cover realms that are newer than it, and
+     * Keycloak's administrator gets the rights in a realm by creating it.
      */
     void renewRights(CallDeadline callDeadline) {
         renewRights(token, callDeadline);
     }
 
-    /** Likewise, unless another call has got a token since this one was used. */
+    /** As {@link #renewRights(CallDeadline)}, unless another call has got a newer token than the used one. */
     private void renewRights(@Nullable Token used, CallDeadline callDeadline) {
         lock(callDeadline);
         try {
@@ -186,7 +192,10 @@ final class KeycloakHttp implements AutoCloseable {
         }
     }
 
-    /** Within the same session of Keycloak's where it has one, so that a password is not checked, and a session made, each minute. */
+    /**
+     * Renews the token within its Keycloak session, if it has one, so that Keycloak need not check a password and
+     * create a session each minute.
+     */
     private Token renewed(Token old, CallDeadline callDeadline) {
         if (old.refresh() == null) {
             return logIn(grant, callDeadline);
@@ -251,7 +260,7 @@ final class KeycloakHttp implements AutoCloseable {
         try {
             return JSON.writeValueAsBytes(body);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("what Keycloak is sent cannot be written as JSON", e);
+            throw new IllegalArgumentException("a request to Keycloak cannot be written as JSON", e);
         }
     }
 
@@ -267,7 +276,7 @@ final class KeycloakHttp implements AutoCloseable {
         return new String(body, StandardCharsets.UTF_8);
     }
 
-    /** Ends what is under way. */
+    /** Ends the requests that are running. */
     @Override
     public void close() {
         http.shutdownNow();

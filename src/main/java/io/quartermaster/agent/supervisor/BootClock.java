@@ -8,15 +8,15 @@ import java.util.OptionalLong;
 import java.util.concurrent.TimeUnit;
 
 /**
- * A clock that never jumps and that all processes of one boot share: milliseconds since the boot named by its id.
+ * A clock that never jumps and that all processes of one boot share: milliseconds since the boot with the given id.
  *
- * <p>On Linux it reads {@code /proc/uptime}, which is CLOCK_BOOTTIME in steps of 10 ms: unlike CLOCK_MONOTONIC (and
- * {@link System#nanoTime}) it goes on while the machine sleeps, as the service's clock does, so that a lease cannot
- * outlast its count on the other side. Elsewhere it is {@link System#nanoTime}, which HotSpot takes from the
- * machine's own monotonic clock and which is therefore the same in every process.
+ * <p>On Linux it reads {@code /proc/uptime}, which is CLOCK_BOOTTIME in steps of 10 ms. Unlike CLOCK_MONOTONIC (and
+ * {@link System#nanoTime}) it advances while the machine sleeps, as the service's clock does. So a lease cannot last
+ * longer here than the service counts. Elsewhere it is {@link System#nanoTime}, which HotSpot takes from the machine's
+ * own monotonic clock and which is therefore the same in every process.
  *
- * <p>A reading is rounded down. Where a lease is counted from one, that is to the safe side; where it is compared
- * with one, work may end up to 10 ms late, which the service's margin covers many times over.
+ * <p>A reading is rounded down. For the start of a lease, that is on the safe side. For the end of a lease, work may
+ * end up to 10 ms late, which the service's margin covers many times over.
  */
 public final class BootClock {
     private static final Path UPTIME = Path.of("/proc/uptime");
@@ -38,11 +38,11 @@ public final class BootClock {
             String session = Commands.output(5_000, "sysctl", "-n", "kern.bootsessionuuid");
             return new BootClock(session.strip(), false);
         } catch (IOException e) {
-            throw new UncheckedIOException("cannot tell one boot of this machine from the next", e);
+            throw new UncheckedIOException("cannot distinguish one boot of this machine from the next", e);
         }
     }
 
-    /** Differs between two boots. Readings of different boots must not be compared. */
+    /** The id of this boot. Readings of different boots must not be compared. */
     public String bootId() {
         return bootId;
     }
@@ -55,8 +55,8 @@ public final class BootClock {
     }
 
     /**
-     * How long ago that was. What happened in an earlier boot was at least as long ago as this boot, and so much is known of it;
-     * nothing is where the clock does not begin with the boot.
+     * The age of a reading. A reading of an earlier boot is at least as old as this boot, so that age is returned; it
+     * is empty if the clock does not begin with the boot.
      */
     public OptionalLong ageMillis(Reading then) {
         if (then.bootId.equals(bootId)) {

@@ -13,9 +13,12 @@ import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** Small programs of the operating system that the agent asks: each with a time limit, none with its environment. */
+/**
+ * Runs small programs of the operating system for the agent, each with a time limit, and none with the agent's
+ * environment.
+ */
 public final class Commands {
-    /** Where programs are looked for, here and by the work; the agent's own PATH is not passed on. */
+    /** The folders in which the agent and the work search for programs; the agent's own PATH is not passed on. */
     public static final String PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
     private Commands() {}
@@ -31,7 +34,10 @@ public final class Commands {
         return Optional.empty();
     }
 
-    /** What the program wrote to its standard output; a failure or more than {@code limitMillis} is an IOException. */
+    /**
+     * Returns the standard output of the program; throws an IOException if it fails or takes longer than
+     * {@code limitMillis}.
+     */
     public static String output(long limitMillis, String... command) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(command)
                 .directory(new File("/"))
@@ -54,13 +60,13 @@ public final class Commands {
             Thread.currentThread().interrupt();
             throw new IOException("interrupted while waiting for " + command[0], e);
         } catch (ExecutionException | TimeoutException e) {
-            throw new IOException("cannot read what %s says".formatted(command[0]), e);
+            throw new IOException("cannot read the output of %s".formatted(command[0]), e);
         } finally {
             process.destroyForcibly();
         }
     }
 
-    /** Leaves nothing of the caller's environment but what any program needs to start. */
+    /** Removes all variables of the caller's environment except those that every program needs to start. */
     public static void cleanEnvironment(Map<String, String> environment) {
         environment.clear();
         environment.put("PATH", PATH);

@@ -11,17 +11,17 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * How the processes of an attempt are made to stand still off their devices, and to go on again: by SIGSTOP and SIGCONT
- * alone where the devices hold no memory, else with cuda-checkpoint before and after.
+ * Suspends the processes of an attempt, frees their devices, and resumes them. If the devices hold no memory, SIGSTOP
+ * and SIGCONT suffice. Otherwise cuda-checkpoint runs before and after.
  *
- * <p>cuda-checkpoint (github.com/NVIDIA/cuda-checkpoint, README; options as of version 580.65.06) works on one process:
- * {@code --action lock} holds back further calls to CUDA, {@code checkpoint} waits for what was submitted, copies the
- * devices' memory to the machine's and lets go of the devices; {@code restore} and {@code unlock} go the way back, the
- * first with {@code --device-map} where the devices are others. It needs a thread of the process itself, so it comes
- * before SIGSTOP and after SIGCONT. All processes are locked before the first is moved, as they may wait for each other. Who begins
- * to use CUDA meanwhile is moved as well, up to the moment at which all are stopped.
+ * <p>cuda-checkpoint (github.com/NVIDIA/cuda-checkpoint, README; options as of version 580.65.06) works on one process.
+ * {@code --action lock} blocks further calls to CUDA. {@code checkpoint} waits for submitted work, copies the devices'
+ * memory to main memory and releases the devices. {@code restore} and {@code unlock} reverse this; {@code restore}
+ * takes a {@code --device-map} if the devices have changed. The program needs a running thread of the process, so it
+ * runs before SIGSTOP and after SIGCONT. All processes are locked before the first is checkpointed, as they may wait
+ * for each other. Processes that begin to use CUDA meanwhile are checkpointed as well, until all are stopped.
  *
- * @param cudaCheckpoint the program; empty where there is no device memory to move
+ * @param cudaCheckpoint the program; empty if there is no device memory to move
  */
 public record GpuSuspender(Optional<Path> cudaCheckpoint) {
     private static final String SIGNALS = "signals";
@@ -33,13 +33,13 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
         return new GpuSuspender(text.equals(SIGNALS) ? Optional.empty() : Optional.of(Path.of(text)));
     }
 
-    /** What {@link #parse} reads. */
+    /** The text that {@link #parse} reads. */
     @Override
     public String toString() {
         return cudaCheckpoint.map(Path::toString).orElse(SIGNALS);
     }
 
-    /** Whether a program is a cuda-checkpoint that knows the actions; older ones can only toggle. */
+    /** Whether a program is a cuda-checkpoint that supports actions; older versions can only toggle. */
     public static boolean knowsActions(Path program) {
         try {
             return Commands.output(ASK_LIMIT_MILLIS, program.toString(), "--help")
@@ -50,11 +50,11 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
     }
 
     /**
-     * Returns when all processes of the attempt stand still and hold no device. Else they run on as before, as far as
-     * that can be: cuda-checkpoint does not promise it after an error.
+     * Returns when all processes of the attempt are stopped and hold no device. If it fails, they continue as before as
+     * far as possible: cuda-checkpoint does not guarantee that after an error.
      *
      * @param leader of its process group
-     * @throws IOException with the reason, also when it takes longer than {@code limitMillis}
+     * @throws IOException with the reason, also if it takes longer than {@code limitMillis}
      */
     void suspend(long leader, String attemptId, long limitMillis) throws IOException, InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
@@ -106,9 +106,9 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
     }
 
     /**
-     * Lets what {@link #suspend} stopped go on.
+     * Resumes the processes that {@link #suspend} stopped.
      *
-     * @param deviceMap for {@code --device-map}; empty where the devices are those it had
+     * @param deviceMap for {@code --device-map}; empty if the devices are the same as before
      */
     void resume(long leader, String attemptId, String deviceMap) throws IOException {
         ProcessGroup.goOn(leader, attemptId);
@@ -125,7 +125,10 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
         }
     }
 
-    /** The processes, but for some, that use CUDA: those for which there is a thread to restore them (so CRIU's plugin tells them, too). */
+    /**
+     * The processes that use CUDA, except the given ones. A process uses CUDA if it has a thread that can restore it;
+     * CRIU's plugin identifies them in the same way.
+     */
     private Set<Long> onDevices(long leader, String attemptId, Set<Long> but) {
         Set<Long> found = new TreeSet<>();
         if (cudaCheckpoint.isPresent()) {
@@ -137,7 +140,7 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
                     Commands.output(ASK_LIMIT_MILLIS, program, "--get-restore-tid", "--pid", Long.toString(pid));
                     found.add(pid);
                 } catch (IOException e) {
-                    // It does not use CUDA.
+                    // The process does not use CUDA.
                 }
             }
         }
@@ -159,18 +162,18 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
     private static long left(long deadlineNanos) throws IOException {
         long left = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
         if (left <= 0) {
-            throw new IOException("it took longer than its part of the grace");
+            throw new IOException("the suspension took longer than its part of the grace");
         }
         return left;
     }
 
     /**
-     * Which device takes the place of which, as {@code --device-map} wants it. It must name every device that the driver
-     * knew of the process, so it is a permutation of all of the node; empty where each device stays itself.
+     * The replacement of devices by others, in the form of {@code --device-map}. It must name every device that the
+     * driver knew of the process, so it is a permutation of all devices of the node; empty if no device changes.
      *
      * @param uuids of the node's devices, by index
-     * @param before those it had, in the order in which the work counts them
-     * @param after those it gets, one for each of them
+     * @param before the earlier devices, in the order in which the work counts them
+     * @param after the new devices, one for each earlier one
      */
     public static String deviceMap(List<String> uuids, List<Integer> before, List<Integer> after) {
         boolean known = before.size() == after.size()
@@ -187,7 +190,7 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
                 untaken.add(index);
             }
         }
-        // Whoever can stay does; the others fill the gaps in order.
+        // Devices that can stay do; the others fill the gaps in order.
         List<Integer> others = new ArrayList<>();
         for (int index = 0; index < uuids.size(); index++) {
             if (!before.contains(index)) {

@@ -11,12 +11,12 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The supervisor's part in pausing: it takes up the agent's requests and says how far they got. What may take long runs
- * on a thread of its own, so that lease and deadlines are watched meanwhile.
+ * The supervisor's part in pausing: it carries out the agent's requests and records their progress. Long steps run on
+ * their own thread, so that the supervisor watches lease and deadlines meanwhile.
  *
- * <p>Half of the grace is for standing still. If that does not do, the attempt is preempted with what is left of it.
+ * <p>The suspension may take half of the grace. If it does not succeed, the attempt is preempted with the rest.
  *
- * <p>Threads: the supervisor's main thread, but for the one that is at work.
+ * <p>Threads: the supervisor's main thread, except for the thread of a running step.
  */
 final class PauseController {
     private enum Phase {
@@ -67,27 +67,27 @@ final class PauseController {
         return maxRuntimeMillis.map(millis -> clock.millis() + millis).orElse(Long.MAX_VALUE);
     }
 
-    /** When the attempt that the processes are of now began. */
+    /** The start of the attempt that owns the processes now. */
     long startedAtEpochMillis() {
         return startedAtEpochMillis;
     }
 
-    /** When the work has run for as long as it may; time in which it does not run does not count. */
+    /** The time at which the work reaches its maximum run time; paused time does not count. */
     long maxRuntimeEndMillis() {
         return phase == Phase.RUNS ? maxRuntimeEndMillis : Long.MAX_VALUE;
     }
 
-    /** Whether its processes are being stopped at this moment: that is undone or done before anything else. */
+    /** Whether its processes are being suspended now: that must be completed or undone before any other step. */
     boolean isComingToAStand() {
         return phase == Phase.STOPS;
     }
 
-    /** Whether its processes do nothing now and hold no devices, so that no callback and no TERM can reach them. */
+    /** Whether its processes are suspended and hold no devices, so that no callback and no TERM can reach them. */
     boolean standsStill() {
         return phase == Phase.STANDS;
     }
 
-    /** Why it could not be paused or could not go on; empty as long as all went well. */
+    /** The reason why the attempt could not be paused or resumed; empty as long as there was no failure. */
     String failure() {
         return failure;
     }
@@ -104,7 +104,7 @@ final class PauseController {
                 if (isDone()) {
                     stopped();
                 } else if (toBeEnded && !givenUp && atWork != null) {
-                    // Once: what it undoes then must not be interrupted.
+                    // Only once: the undoing that follows must not be interrupted.
                     givenUp = true;
                     atWork.interrupt();
                 }
@@ -166,10 +166,10 @@ final class PauseController {
         startedAtEpochMillis = System.currentTimeMillis();
         maxRuntimeEndMillis = end(resume.maxRuntimeMillis());
         if (failure.isEmpty()) {
-            attemptOutput.note("goes on as attempt " + current);
+            attemptOutput.note("continues as attempt " + current);
             folder.markResumed(new Resumed(current, startedAtEpochMillis));
         } else {
-            attemptOutput.note("cannot go on: " + failure);
+            attemptOutput.note("cannot resume: " + failure);
             folder.requestStop(new StopRequest(StopReason.GIVEN_UP, 0, clock.millis()));
         }
     }
@@ -182,7 +182,7 @@ final class PauseController {
             } catch (IOException | RuntimeException e) {
                 failure = String.valueOf(e.getMessage());
             } catch (InterruptedException e) {
-                failure = "it is to end";
+                failure = "it must end";
             }
         });
     }

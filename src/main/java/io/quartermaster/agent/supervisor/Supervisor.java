@@ -20,29 +20,30 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The process beside each attempt: starts the work once, ends it when asked or when the lease runs out, and leaves its
- * exit status on disk. It needs no agent for any of that; the agent may die, be replaced and come back.
+ * The process beside each attempt: it starts the work once, ends it on request or at the end of the lease, and stores
+ * its exit status on disk. It needs no agent for any of that; the agent may die and be replaced.
  *
- * <p>It is a small Java program and not a shell script because a script can neither force a file to disk, nor hold a
- * lock that dies with it, nor bound the output, nor read a clock, without starting a program for each; and every one of
- * those may fail on the machine that is out of memory, where it matters most. It uses the JDK alone and is started
- * with a heap of a few MiB, the serial collector and the first compiler only: about 30 MiB of memory of its own (50
- * with what all Java programs share), a fifth of a second to start, 1 % of a processor. Where the kernel offers it, the work is killed should its supervisor die.
+ * <p>It is a small Java program and not a shell script. A script would have to start a program for each of these: to
+ * force a file to disk, to hold a lock that dies with it, to bound the output, to read a clock. Each such start may
+ * fail on a machine that is out of memory, where it matters most. The supervisor uses the JDK alone and runs with a
+ * heap of a few MiB, the serial collector and the first compiler only. It needs about 30 MiB of its own memory (50 with
+ * the memory that all Java programs share). It starts in a fifth of a second and uses 1 % of a processor. If the kernel
+ * supports it, the work is killed when its supervisor dies.
  *
- * <p><b>How work ends.</b> At a request the abort callback runs, for as long as the grace allows less a last part; then
- * TERM goes to the work, and at the deadline KILL. A lease that is not renewed counts as a request when a quarter of it
- * is left, so that work can still save its state, and its end is a deadline above all others.
+ * <p><b>How work ends.</b> At a request, the abort callback runs, for the grace less its last part; then the work gets
+ * TERM, and KILL at the deadline. A lease that is not renewed counts as a request when a quarter of it is left, so that
+ * work can still save its state. The end of the lease is a deadline that overrides all others.
  *
- * <p>Between a pause and the next attempt that takes its processes over, it keeps them standing still: see {@link PauseController}. They
- * are ended like running ones, but for the callback, which they could not answer.
+ * <p>Between a pause and the next attempt that takes the processes over, it keeps them suspended: see
+ * {@link PauseController}. It ends them like running ones, but without the callback, which they could not answer.
  *
  * <p>Threads: the main thread does everything and starts all processes; one daemon thread per process moves output.
  */
 public final class Supervisor {
-    /** Between TERM and KILL where an abort callback comes first; less where the grace is short. */
+    /** The time between TERM and KILL after an abort callback; less if the grace is short. */
     private static final long MAX_TERM_MILLIS = 5_000;
 
-    /** An agent that decides what becomes of an attempt holds its claim for a moment only. */
+    /** An agent that decides the outcome of an attempt holds the claim only for a moment. */
     private static final Duration CLAIM_LIMIT = Duration.ofSeconds(30);
 
     private static final long KILL_LIMIT_MILLIS = 30_000;
@@ -62,7 +63,7 @@ public final class Supervisor {
         this.clock = clock;
     }
 
-    /** The one argument is the attempt's folder. */
+    /** Runs the supervisor; the one argument is the attempt's folder. */
     public static void main(String... arguments) throws IOException, InterruptedException {
         AttemptFolder folder = new AttemptFolder(Path.of(arguments[0]));
         WorkRecord work = WorkRecord.read(folder.record())
@@ -74,7 +75,7 @@ public final class Supervisor {
 
     private void supervise() throws IOException, InterruptedException {
         if (folder.hasEnded() || folder.hasStarted()) {
-            return; // Somebody decided that this attempt is over while this process came up.
+            return; // Another process ended this attempt while this one was starting.
         }
         Optional<StopRequest> stop = folder.readStop();
         if (stop.isPresent()) {
@@ -82,7 +83,7 @@ public final class Supervisor {
             return;
         }
         if (clock.millis() >= leaseEnd()) {
-            end(new Ended(Outcome.LOST, null, null, now(), "the lease ran out before it was started"));
+            end(new Ended(Outcome.LOST, null, null, now(), "the lease expired before it was started"));
             return;
         }
         Runtime.getRuntime().addShutdownHook(new Thread(this::awaitEnd));
@@ -93,7 +94,10 @@ public final class Supervisor {
         }
     }
 
-    /** The machine is going down: the work gets its grace, as far as the system waits for this process. */
+    /**
+     * Waits for the end when the machine shuts down: the work gets its grace, as far as the system waits for this
+     * process.
+     */
     private void awaitEnd() {
         machineStops = true;
         try {
@@ -124,8 +128,8 @@ public final class Supervisor {
                 stopping.advance();
             }
         } finally {
-            // Also when this loop fails: unsupervised work must not go on. What will not die keeps the attempt open,
-            // for its devices are not free.
+            // Also if this loop fails: unsupervised work must not continue. A process that does not die keeps the
+            // attempt open, since its devices are not free.
             while (!group.end(work.attemptId(), KILL_LIMIT_MILLIS)) {
                 attemptOutput.note("processes remain that do not die");
             }
@@ -140,7 +144,7 @@ public final class Supervisor {
         return new Ended(outcome, group.exitCode(), pauseController.startedAtEpochMillis(), now(), detail);
     }
 
-    /** An attempt that was asked to stop ended for that reason, even if its work then returned 0. */
+    /** The outcome of the attempt. After a request to stop, its reason decides, even if the work then returned 0. */
     static Outcome outcome(int exitCode, @Nullable StopReason reason, boolean memoryWasShort) {
         if (reason != null) {
             return reason.outcome();
@@ -151,7 +155,7 @@ public final class Supervisor {
         return exitCode == 0 ? Outcome.SUCCEEDED : Outcome.FAILED;
     }
 
-    /** When the abort callback must give way to TERM: the last part of the grace is kept for that. */
+    /** The time at which TERM follows the abort callback: the last part of the grace is reserved for it. */
     static long termAtMillis(long killAtMillis, long graceMillis) {
         return killAtMillis - Math.min(MAX_TERM_MILLIS, graceMillis / 3);
     }
@@ -173,7 +177,10 @@ public final class Supervisor {
         return System.currentTimeMillis();
     }
 
-    /** A disk that is full now may have room in a while; only this process knows how the work ended. */
+    /**
+     * Writes the end, and retries on a full disk, which may have room later: only this process knows the outcome of the
+     * work.
+     */
     private void end(Ended end) throws IOException, InterruptedException {
         BootClock.Reading at = clock.read();
         for (int attempt = 1; ; attempt++) {
@@ -189,7 +196,7 @@ public final class Supervisor {
         }
     }
 
-    /** The way from a request to the end: callback, TERM, KILL; each step is taken when {@link #advance} finds it due. */
+    /** The steps from a request to the end: callback, TERM, KILL. {@link #advance} takes each step when it is due. */
     private final class Stopping {
         private final ProcessGroup group;
         private final AttemptOutput attemptOutput;
@@ -243,7 +250,7 @@ public final class Supervisor {
                     late.signal(Signal.KILL);
                 }
             } else if (pauseController.standsStill()) {
-                // It holds no devices: nothing of it may run again, not even to end.
+                // A paused attempt holds no devices: its processes must not run again, not even to end.
                 killWhatStandsStill();
             } else if (!callbackIsRunning() && !termSent && !pauseController.isComingToAStand()) {
                 termSent = true;
@@ -285,7 +292,7 @@ public final class Supervisor {
                 attemptOutput.note("asked to stop (%s) within %d ms".formatted(next.reason(), next.graceMillis()));
                 startCallback(next);
             } else {
-                // A second request may give another reason and less time, never more.
+                // A second request may change the reason and shorten the time, never extend it.
                 long deadline = Math.min(before.deadlineMillis(), next.deadlineMillis());
                 request = new StopRequest(next.reason(), Math.min(before.graceMillis(), next.graceMillis()), deadline);
             }

@@ -7,25 +7,27 @@ import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Allotments as the API speaks of them. */
+/** Requests and answers of the API for allotments. */
 final class AllotmentApi {
 
     private AllotmentApi() {}
 
     @Schema(
             name = "AllotmentRequest",
-            description = "What is absent takes its default: 0 reserved, no limit, all lendable, rank 0.")
+            description = "An absent field takes its default: 0 reserved, no limit, all lendable, rank 0.")
     record Request(
-            @Schema(description = "the deserved share; others may borrow it while it is unused", examples = "10")
+            @Schema(
+                    description = "the tenant's deserved share; others may borrow it while it is unused",
+                    examples = "10")
             @Nullable
             GpuAmount reserved,
 
-            @Schema(description = "ceiling on what is held at once; absent: none") @Nullable
+            @Schema(description = "the most that the tenant may hold at the same time; absent: no limit") @Nullable
             GpuAmount limit,
 
             @Schema(
-                    description =
-                            "part in spare capacity; absent: what is reserved, or 1 where nobody reserves anything")
+                    description = "share of spare capacity; absent: the reserved amount, or 1 where no tenant "
+                            + "reserves anything")
             @Nullable
             Integer weight,
 
@@ -33,26 +35,27 @@ final class AllotmentApi {
             @Nullable
             GpuAmount lendable,
 
-            @Schema(description = "lower goes first") @Nullable
+            @Schema(description = "tenants with a lower rank go first") @Nullable
             Integer rank,
 
-            @Schema(description = "what stands for a time in the place of reserved and limit; absent: nothing")
+            @Schema(description = "temporary values for reserved and limit; absent: none")
             QuotaOverrideApi.@Nullable Request override,
 
             @Schema(
-                    description =
-                            "by then what is held beyond the limit is to be gone: from then on it is stopped; a time that has passed: at once; absent: it goes on",
+                    description = "time from which the service stops work beyond the limit; a time in the past: "
+                            + "immediately; absent: such work continues",
                     examples = "2026-12-01T18:00:00Z")
             @Nullable
             String drainBy,
 
             @Schema(
                     description =
-                            "whether its work takes nothing back from outside it; others take back from it as ever; absent: false")
+                            "whether its work reclaims nothing from other tenants; other tenants still reclaim from "
+                                    + "it; absent: false")
             @Nullable
             Boolean fence) {
 
-        /** As a request would state it. */
+        /** The request that would state these terms. */
         static Request of(QuotaTerms terms) {
             QuotaFields fields = QuotaFields.of(terms);
             Instant drainBy = QuotaOverrideApi.instant(terms.drainByMillis());
@@ -82,26 +85,26 @@ final class AllotmentApi {
             @Nullable GpuAmount lendable,
             int rank,
 
-            @Schema(description = "what stands for a time in the place of reserved and limit")
+            @Schema(description = "temporary values for reserved and limit")
             QuotaOverrideApi.@Nullable View override,
 
             @Schema(description = "from then on what is held beyond the limit is stopped") @Nullable
             Instant drainBy,
 
-            @Schema(description = "whether the tenant's work takes nothing back from other tenants")
+            @Schema(description = "whether the tenant's work reclaims nothing from other tenants")
             boolean fence,
 
             long version,
 
             @Schema(
-                    description =
-                            "in answers to updates: the fields that the change gives another value, those that take their default again included")
+                    description = "in answers to updates: the fields whose value changes, including fields that "
+                            + "return to their default")
             @Nullable
             List<FieldChange> changed,
 
             @Schema(
-                    description =
-                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+                    description = "Warnings: the service accepts the change, but it may not have the effect "
+                            + "that you expect. In answers to writes only.")
             @Nullable
             List<String> warnings) {
 

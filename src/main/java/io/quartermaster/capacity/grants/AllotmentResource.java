@@ -29,7 +29,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What the operator grants a tenant, pool by pool. */
+/** The operator's grants to a tenant, pool by pool. */
 @Path("/v1/operator/tenants/{tenant}/allotments")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Allotments")
@@ -43,7 +43,7 @@ public class AllotmentResource {
 
     @GET
     @RequiresPermission(Permission.ALLOTMENTS_READ)
-    @Operation(operationId = "listAllotments", summary = "Lists what a tenant was granted, by pool")
+    @Operation(operationId = "listAllotments", summary = "Lists the allotments of a tenant, by pool")
     public Uni<Page<AllotmentApi.View>> list(@PathParam("tenant") String tenant) {
         return allotments.list(tenantId(tenant)).map(all -> new Page<>(all, null));
     }
@@ -51,7 +51,7 @@ public class AllotmentResource {
     @GET
     @Path("{pool}")
     @RequiresPermission(Permission.ALLOTMENTS_READ)
-    @Operation(operationId = "getAllotment", summary = "Shows what a tenant was granted in a pool")
+    @Operation(operationId = "getAllotment", summary = "Shows the allotment of a tenant in a pool")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AllotmentApi.View.class)))
     public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("pool") String pool) {
         return allotments.get(tenantId(tenant), pool);
@@ -62,10 +62,10 @@ public class AllotmentResource {
     @RequiresPermission(Permission.ALLOTMENTS_WRITE)
     @Operation(
             operationId = "putAllotment",
-            summary = "Grants a tenant its part of a pool, or changes it",
-            description =
-                    "A change of what is there needs If-Match; the same again does not. Reservations over all tenants may add up "
-                            + "to more than there is: the answer then carries a warning.")
+            summary = "Creates or replaces the allotment of a tenant in a pool",
+            description = "A change of an existing allotment needs If-Match; an identical repeat does not. "
+                    + "The reservations of all tenants may add up to more than the pool has: the answer "
+                    + "then contains a warning.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = AllotmentApi.View.class)))
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = AllotmentApi.View.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
@@ -86,8 +86,8 @@ public class AllotmentResource {
     @Operation(
             operationId = "patchAllotment",
             summary = "Changes some fields of an allotment, by a merge patch (RFC 7396)",
-            description =
-                    "What is absent stays, null returns a field to its default, lists are replaced. A patch that changes nothing leaves the version as it is.")
+            description = "An absent field stays unchanged, null returns a field to its default, lists are "
+                    + "replaced. A patch that changes nothing leaves the version as it is.")
     @RequestBody(
             required = true,
             content = {
@@ -114,9 +114,9 @@ public class AllotmentResource {
     @RequiresPermission(Permission.ALLOTMENTS_WRITE)
     @Operation(
             operationId = "deleteAllotment",
-            summary =
-                    "Takes a tenant's part of a pool back and ends its capacity reservations there; what runs goes on as over-quota")
-    @APIResponse(responseCode = "204", description = "It is gone.")
+            summary = "Deletes the allotment of a tenant in a pool and ends its capacity reservations "
+                    + "there; running work continues as over-quota")
+    @APIResponse(responseCode = "204", description = "The allotment is deleted.")
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> delete(
             @PathParam("tenant") String tenant,

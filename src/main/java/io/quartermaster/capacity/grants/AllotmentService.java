@@ -36,8 +36,8 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Grants tenants their parts of pools. Runs as the tenant, under the lock of its quotas; what concerns other tenants (sums over all, who
- * shares a pool) is asked as the system role beside it, under the pool's lock.
+ * Creates, changes and deletes allotments. Runs as the tenant, under the lock of its quotas. Questions about other
+ * tenants (sums over all, tenants that share a pool) run in the system role, under the pool's lock.
  */
 @ApplicationScoped
 public class AllotmentService {
@@ -121,7 +121,7 @@ public class AllotmentService {
                                         params))));
     }
 
-    /** Changes what the patch names of an allotment that is there, and leaves the rest as it is. */
+    /** Changes the fields of an existing allotment that the patch names, and leaves the rest unchanged. */
     Uni<Response> patch(TenantId tenant, String pool, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, AllotmentApi.Request.class);
@@ -157,8 +157,8 @@ public class AllotmentService {
     }
 
     /**
-     * Grants a part of a pool in which the tenant has none yet; what it has stays as it is. Fails, with a message for operators, when there
-     * is no such pool or it may not serve the tenant.
+     * Creates an allotment in a pool in which the tenant has none yet; an existing allotment stays unchanged. Fails,
+     * with a message for operators, when the pool does not exist or may not serve the tenant.
      */
     public Uni<Void> grantIfAbsent(TenantId tenant, String pool, QuotaTerms terms, Caller caller) {
         return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
@@ -176,8 +176,8 @@ public class AllotmentService {
     }
 
     /**
-     * Takes away all that the tenant was granted. Nothing of its rules may name a pool any more. The allotments are listed under the lock of
-     * the quotas, so a grant that was under way is among them.
+     * Deletes all allotments of the tenant. No rule of the tenant may name a pool any more. The allotments are listed
+     * under the lock of the quotas, so the list includes a concurrent grant.
      */
     public Uni<Void> takeAll(TenantId tenant, Caller caller) {
         return transactions
@@ -197,7 +197,7 @@ public class AllotmentService {
                 });
     }
 
-    /** One write in its transaction. */
+    /** A write in its transaction. */
     private record Change(Mutiny.Session session, TenantId tenant, Caller caller, UUID poolId, String poolName) {
         String resource() {
             return "allotments/" + poolName;
@@ -205,8 +205,8 @@ public class AllotmentService {
     }
 
     /**
-     * Begins a grant: takes the locks and then reads, for the tenant may have begun to leave and the pool may have been retired while
-     * this transaction waited.
+     * Begins a grant: takes the locks and then reads, because the tenant may have begun to leave, or the pool may have
+     * been retired, while this transaction waited.
      */
     private Uni<List<TenantAllotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
         return tenantAllotments
@@ -241,7 +241,8 @@ public class AllotmentService {
             }
             params.requireVersion(before.get().version());
         } else if (params.givenVersion().isPresent()) {
-            throw ProblemException.of(412, "precondition-failed", "there is no allotment yet: leave If-Match out");
+            throw ProblemException.of(
+                    412, "precondition-failed", "the tenant has no allotment in this pool yet; omit If-Match");
         }
         TenantAllotments.Named after = after(change.tenant(), pool, terms, before);
         return checkTenants(change, before)
@@ -269,7 +270,8 @@ public class AllotmentService {
     }
 
     /**
-     * Takes an allotment back, whatever the states of its tenant and its pool are. Empty when there is none in a pool of that name.
+     * Deletes an allotment, regardless of the states of its tenant and its pool. Empty when the tenant has none in a
+     * pool of that name.
      */
     private Uni<Optional<WriteReply>> takeBack(
             Mutiny.Session session, TenantId tenant, Caller caller, String pool, WriteParams params) {
@@ -309,7 +311,7 @@ public class AllotmentService {
                         connection, change.poolId(), change.tenant().value(), "pool"));
     }
 
-    /** @param terms as they would be; empty where the allotment would go */
+    /** @param terms the terms as they would be; empty where the change deletes the allotment */
     private Uni<Void> guardAgainst(Change change, List<TenantAllotments.Named> after, Optional<QuotaTerms> terms) {
         return reservations
                 .coming(change.session(), change.tenant())
@@ -330,7 +332,10 @@ public class AllotmentService {
             switch (objection) {
                 case AllotmentGuard.Objection.InUse use -> uses.add(use.text());
                 case AllotmentGuard.Objection.DoesNotFit(String text, Optional<Instant> at) ->
-                    unfit.add(field(terms, at), "does not fit: " + text, "at least what the tenant's policies reserve");
+                    unfit.add(
+                            field(terms, at),
+                            "does not fit: " + text,
+                            "at least the amount that the tenant's policies reserve");
             }
         }
         if (!uses.isEmpty()) {
@@ -340,7 +345,7 @@ public class AllotmentService {
         unfit.refuseIfAny("reservations-do-not-fit");
     }
 
-    /** What of the request says how much is reserved then. */
+    /** The field of the request that sets the reservation at that time. */
     private static String field(Optional<QuotaTerms> terms, Optional<Instant> at) {
         boolean overridden = terms.isPresent()
                 && at.isPresent()

@@ -5,18 +5,18 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A window of the calendar in which an amount of a pool is a tenant's, or that of a group under one of its policies: it raises what is
- * reserved for the holder, and the holder's limit with it.
+ * A window of the calendar in which an amount of a pool belongs to a tenant, or to a group under one of its policies.
+ * It raises the holder's reserved amount and limit.
  *
  * @param policy the group's; absent = the tenant's as a whole
- * @param lendable whether others may use what of it is idle
+ * @param lendable whether others may use the idle part of it
  * @param startsAt its first moment
  * @param endsAt the first moment after it
  */
 public record CapacityReservation(
         UUID id, UUID pool, Optional<UUID> policy, long gpuMilli, boolean lendable, Instant startsAt, Instant endsAt) {
 
-    /** Where it is in time. */
+    /** The state, which follows from the time. */
     public enum State {
         PLANNED,
         OPEN,
@@ -25,7 +25,7 @@ public record CapacityReservation(
 
     public CapacityReservation {
         if (gpuMilli <= 0 || !endsAt.isAfter(startsAt)) {
-            throw new IllegalArgumentException("a capacity reservation is of some GPUs for some time");
+            throw new IllegalArgumentException("a capacity reservation needs GPUs above 0 and an end after its start");
         }
     }
 

@@ -12,18 +12,18 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Capacity reservations as the API speaks of them. */
+/** Requests and answers of the API for capacity reservations. */
 public final class CapacityReservationApi {
 
-    /** How long one may be. */
+    /** The longest duration of a capacity reservation. */
     public static final Duration LONGEST = Duration.ofDays(366);
 
     private CapacityReservationApi() {}
 
-    /** What both kinds of requests have in common, checked. */
+    /** The common part of both types of requests, checked. */
     public record Terms(String pool, long gpuMilli, boolean lendable, Instant startsAt, Instant endsAt) {
 
-        /** The terms; notes what is wrong, and is then not to be used. */
+        /** Returns the terms; reports the errors, and the terms are then unusable. */
         static Terms check(
                 ProblemException.Invalid problems,
                 @Nullable String pool,
@@ -32,10 +32,10 @@ public final class CapacityReservationApi {
                 @Nullable String startsAt,
                 @Nullable String endsAt,
                 Instant now) {
-            problems.check(pool != null && !pool.isBlank(), "pool", "is needed", "the name of a pool");
-            problems.check(gpus != null, "gpus", "is needed", "a number of GPUs above 0")
+            problems.check(pool != null && !pool.isBlank(), "pool", "is missing", "the name of a pool");
+            problems.check(gpus != null, "gpus", "is missing", "a number of GPUs above 0")
                     .check(gpus == null || gpus.milli() > 0, "gpus", "is 0", "a number of GPUs above 0");
-            // In milliseconds, as the engine counts; the database would round finer ones.
+            // In milliseconds, as the engine counts; the database would round finer times.
             Instant start = problems.instant("startsAt", startsAt).orElse(now).truncatedTo(ChronoUnit.MILLIS);
             if (endsAt == null) {
                 problems.add("endsAt", "is needed", ProblemException.Invalid.TIME_ACCEPTED);
@@ -45,7 +45,7 @@ public final class CapacityReservationApi {
             stated.ifPresent(time -> checkEnd(problems, start, time, now));
             Instant end = stated.orElse(start.plusSeconds(1));
             MaxLookahead.check(problems, "startsAt", start, now);
-            // What has passed of it is not to be changed any more.
+            // The part that has passed cannot change any more.
             return new Terms(
                     String.valueOf(pool),
                     gpus == null ? 1 : gpus.milli(),
@@ -54,7 +54,7 @@ public final class CapacityReservationApi {
                     end);
         }
 
-        /** Notes one thing that is wrong with the end, if any. */
+        /** Reports at most one error of the end. */
         private static void checkEnd(ProblemException.Invalid problems, Instant start, Instant end, Instant now) {
             Instant earliest = start.isAfter(now) ? start : now;
             if (!end.isAfter(now)) {
@@ -73,11 +73,11 @@ public final class CapacityReservationApi {
 
     @Schema(name = "TenantCapacityReservationRequest")
     record OfTenant(
-            @Schema(description = "a pool the tenant has an allotment in", required = true) @Nullable
+            @Schema(description = "name of a pool in which the tenant has an allotment", required = true) @Nullable
             String pool,
 
             @Schema(
-                    description = "by how much what is reserved rises, and the limit with it",
+                    description = "the amount by which the reservation and the limit rise",
                     examples = "8",
                     required = true)
             @Nullable
@@ -86,10 +86,16 @@ public final class CapacityReservationApi {
             @Schema(description = "whether others may use its idle GPUs", defaultValue = "true") @Nullable
             Boolean lendable,
 
-            @Schema(description = "its first moment; absent or past: now", examples = "2026-12-01T08:00:00Z") @Nullable
+            @Schema(
+                    description = "first moment of the reservation; absent or past: now",
+                    examples = "2026-12-01T08:00:00Z")
+            @Nullable
             String startsAt,
 
-            @Schema(description = "the first moment after it", examples = "2026-12-01T18:00:00Z", required = true)
+            @Schema(
+                    description = "first moment after the reservation",
+                    examples = "2026-12-01T18:00:00Z",
+                    required = true)
             @Nullable
             String endsAt) {
 
@@ -103,15 +109,18 @@ public final class CapacityReservationApi {
 
     @Schema(name = "CapacityReservationRequest")
     public record OfPolicy(
-            @Schema(description = "the policy whose group holds it; it has a quota in the pool", required = true)
+            @Schema(
+                    description =
+                            "name of the policy whose group holds the reservation; the policy has a quota in the pool",
+                    required = true)
             @Nullable
             String policy,
 
-            @Schema(description = "a pool the tenant has an allotment in", required = true) @Nullable
+            @Schema(description = "name of a pool in which the tenant has an allotment", required = true) @Nullable
             String pool,
 
             @Schema(
-                    description = "by how much what is reserved rises, and the limit with it",
+                    description = "the amount by which the reservation and the limit rise",
                     examples = "8",
                     required = true)
             @Nullable
@@ -120,16 +129,22 @@ public final class CapacityReservationApi {
             @Schema(description = "whether others may use its idle GPUs", defaultValue = "true") @Nullable
             Boolean lendable,
 
-            @Schema(description = "its first moment; absent or past: now", examples = "2026-12-01T08:00:00Z") @Nullable
+            @Schema(
+                    description = "first moment of the reservation; absent or past: now",
+                    examples = "2026-12-01T08:00:00Z")
+            @Nullable
             String startsAt,
 
-            @Schema(description = "the first moment after it", examples = "2026-12-01T18:00:00Z", required = true)
+            @Schema(
+                    description = "first moment after the reservation",
+                    examples = "2026-12-01T18:00:00Z",
+                    required = true)
             @Nullable
             String endsAt) {
 
         public Terms check(Instant now) {
             var problems = new ProblemException.Invalid();
-            problems.check(policy != null && !policy.isBlank(), "policy", "is needed", "the name of a policy");
+            problems.check(policy != null && !policy.isBlank(), "policy", "is missing", "the name of a policy");
             Terms terms = Terms.check(problems, pool, gpus, lendable, startsAt, endsAt, now);
             problems.throwIfAny();
             return terms;
@@ -142,7 +157,10 @@ public final class CapacityReservationApi {
             String tenant,
             String pool,
 
-            @Schema(description = "whose group holds it; absent: the tenant as a whole") @Nullable
+            @Schema(
+                    description = "name of the policy whose group holds the reservation; absent: the tenant as "
+                            + "a whole holds it")
+            @Nullable
             String policy,
 
             GpuAmount gpus,
@@ -153,8 +171,8 @@ public final class CapacityReservationApi {
             CapacityReservation.State state,
 
             @Schema(
-                    description =
-                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+                    description = "Warnings: the service accepts the change, but it may not have the effect "
+                            + "that you expect. In answers to writes only.")
             @Nullable
             List<String> warnings) {}
 }

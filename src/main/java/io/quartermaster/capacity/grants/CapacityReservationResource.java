@@ -28,7 +28,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What the operator gives a tenant for a time. */
+/** The capacity reservations that the operator gives to a tenant. */
 @Path("/v1/operator/tenants/{tenant}/capacity-reservations")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Capacity reservations")
@@ -46,9 +46,9 @@ public class CapacityReservationResource {
     @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "createTenantCapacityReservation",
-            summary = "Raises what is reserved for a tenant in a pool, and its limit, for a window of time",
-            description =
-                    "With what others hold in that time, more may be reserved than is up: the answer then carries a warning.")
+            summary = "Raises the reserved amount and the limit of a tenant in a pool for a window of time",
+            description = "Together with the reservations of other tenants, more may be reserved than is up: "
+                    + "the answer then contains a warning.")
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = CapacityReservationApi.View.class)))
@@ -67,7 +67,7 @@ public class CapacityReservationResource {
             summary = "Lists the capacity reservations of a tenant and its groups in the order in which they were made")
     public Uni<Page<CapacityReservationApi.View>> list(
             @PathParam("tenant") String tenant,
-            @Parameter(description = "those that are over, instead of those that are planned or open")
+            @Parameter(description = "lists the reservations that are over, instead of those that are planned or open")
                     @QueryParam("over")
                     @DefaultValue("false")
                     boolean over,
@@ -89,9 +89,9 @@ public class CapacityReservationResource {
     @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "endTenantCapacityReservation",
-            summary =
-                    "Takes back a capacity reservation that has not begun, ends one that has; what runs goes on as over-quota")
-    @APIResponse(responseCode = "204", description = "It is gone, or over.")
+            summary = "Cancels a planned capacity reservation, or ends an open one; running work continues "
+                    + "as over-quota")
+    @APIResponse(responseCode = "204", description = "The reservation is cancelled or ended.")
     public Uni<Response> end(
             @PathParam("tenant") String tenant,
             @PathParam("capacityReservation") String id,

@@ -26,13 +26,13 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A tenant's capacity reservations. They are made and ended under the lock of its quotas. One that has begun is never removed: it ends, and
- * its row stays for the books.
+ * A tenant's capacity reservations, which are created and ended under the lock of its quotas. A reservation that has
+ * begun is never removed: it ends, and its row stays for the ledger.
  */
 @ApplicationScoped
 public class CapacityReservationStore {
 
-    /** How many of one tenant may be planned or open at a time. */
+    /** The most reservations of one tenant that may be planned or open at the same time. */
     public static final int MOST = 200;
 
     private final TenantTransactions transactions;
@@ -54,10 +54,10 @@ public class CapacityReservationStore {
         return clock.instant().truncatedTo(ChronoUnit.MILLIS);
     }
 
-    /** One write in its transaction. */
+    /** A write in its transaction. */
     public record Change(Mutiny.Session session, TenantId tenant, Caller caller) {}
 
-    /** A reservation with the names that the API gives. */
+    /** A reservation with the names that the API uses. */
     public record Named(
             CapacityReservation reservation,
             String pool,
@@ -79,13 +79,14 @@ public class CapacityReservationStore {
     }
 
     private static final String SELECT = """
-            select c.id, c.pool_id, c.policy_id, c.gpu_milli, c.lendable, c.starts_at, c.ends_at, p.name, o.name as policy
+            select c.id, c.pool_id, c.policy_id, c.gpu_milli, c.lendable, c.starts_at, c.ends_at, p.name, o.name
+                as policy
               from capacity_reservation c join pool p on p.id = c.pool_id
               left join policy o on o.tenant_id = c.tenant_id and o.id = c.policy_id
              where c.tenant_id = :tenant
             """;
 
-    /** In the order in which they were made. */
+    /** In the order of their creation. */
     public Uni<Page<CapacityReservationApi.View>> list(TenantId tenant, boolean over, PageRequest page) {
         Instant now = now();
         String scope = "capacity-reservations:" + tenant + ":" + over;
@@ -128,7 +129,7 @@ public class CapacityReservationStore {
                 .map(CapacityReservationStore::named);
     }
 
-    /** All that are planned or open; take the lock of the tenant's quotas first. */
+    /** All reservations that are planned or open; take the lock of the tenant's quotas first. */
     public Uni<List<CapacityReservation>> coming(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery(SELECT + " and c.ends_at > :now order by c.id", Object[].class)
                 .setParameter("tenant", tenant.value())
@@ -152,7 +153,7 @@ public class CapacityReservationStore {
                                         .collect(Collectors.joining(", ")))));
     }
 
-    /** Writes a new one down and tells the leader. */
+    /** Inserts a new reservation and notifies the leader. */
     public Uni<Named> add(
             Change change,
             CapacityReservationApi.Terms terms,
@@ -163,7 +164,7 @@ public class CapacityReservationStore {
         if (coming.size() >= MOST) {
             throw ProblemException.conflict(
                     "too-many-capacity-reservations",
-                    "a tenant may have " + MOST + " capacity reservations that are planned or open");
+                    "a tenant has at most " + MOST + " capacity reservations that are planned or open");
         }
         CapacityReservation made = terms.of(Ids.next(), pool.poolId(), policy);
         Named named = new Named(made, pool.poolName(), policyName);
@@ -173,7 +174,7 @@ public class CapacityReservationStore {
                 .replaceWith(named);
     }
 
-    /** Ends all of a kind that are planned or open. */
+    /** Ends all planned or open reservations that match. */
     public Uni<Void> endAll(Change change, Predicate<CapacityReservation> which) {
         return coming(change.session(), change.tenant()).chain(coming -> {
             Uni<Void> chain = Uni.createFrom().voidItem();
@@ -186,7 +187,7 @@ public class CapacityReservationStore {
         });
     }
 
-    /** Ends one; refused while windows of groups rest on it. */
+    /** Ends one reservation; refused while reservations of groups depend on it. */
     public Uni<Void> endAlone(Change change, Named named) {
         return coming(change.session(), change.tenant())
                 .chain(before -> guard.objections(
@@ -203,7 +204,7 @@ public class CapacityReservationStore {
                         throw new ProblemException(Problem.of(
                                 409,
                                 "in-use",
-                                "groups' capacity reservations rest on it; end those first",
+                                "capacity reservations of groups depend on this one; end those first",
                                 objections.stream()
                                         .map(text -> new Problem.Field("capacityReservation", text, null))
                                         .toList()));
@@ -212,7 +213,7 @@ public class CapacityReservationStore {
                 .chain(() -> end(change, named));
     }
 
-    /** Takes back what has not begun; ends at this moment what has. */
+    /** Removes a reservation that has not begun; ends an open one at this moment. */
     private Uni<Void> end(Change change, Named named) {
         Instant now = now();
         CapacityReservation before = named.reservation();
@@ -229,7 +230,7 @@ public class CapacityReservationStore {
 
     private Uni<Void> endNow(Change change, Named named, Instant now) {
         CapacityReservation before = named.reservation();
-        // It is of some time, if only of a millisecond.
+        // A reservation lasts at least one millisecond.
         Instant end = now.isAfter(before.startsAt()) ? now : before.startsAt().plusMillis(1);
         CapacityReservation after = new CapacityReservation(
                 before.id(),

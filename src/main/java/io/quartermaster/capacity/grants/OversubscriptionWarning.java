@@ -7,12 +7,18 @@ import java.util.Set;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Reservations may add up to more than there is (a node may be down, or capacity oversold): said, not refused. */
+/**
+ * Warns when reservations exceed the capacity of a pool (a node may be down, or capacity oversold). They are not
+ * refused.
+ */
 public final class OversubscriptionWarning {
 
     private OversubscriptionWarning() {}
 
-    /** The most that allotments reserve together at any moment of a time, overrides counted; in thousandths of a GPU. */
+    /**
+     * The highest sum of the allotments' reservations at any moment of a time, overrides included; in thousandths of a
+     * GPU.
+     */
     public static long mostReserved(List<QuotaTerms> allotments, long fromMillis, long untilMillis) {
         SortedSet<Long> moments = new TreeSet<>(Set.of(fromMillis));
         for (QuotaTerms terms : allotments) {
@@ -33,11 +39,11 @@ public final class OversubscriptionWarning {
                 .sum();
     }
 
-    /** What to tell whoever grants a part of the pool; amounts in thousandths of a GPU. */
+    /** The warnings of a grant in the pool; amounts in thousandths of a GPU. */
     public static List<String> warnings(String pool, long reservedGpuMilli, long upGpuMilli) {
         return reservedGpuMilli <= upGpuMilli
                 ? List.of()
-                : List.of("reservations in pool " + pool + " add up to " + GpuFormat.gpus(reservedGpuMilli) + ", and "
-                        + new GpuAmount(upGpuMilli) + (upGpuMilli == 1000 ? " is up" : " are up"));
+                : List.of("reservations in pool " + pool + " add up to " + GpuFormat.gpus(reservedGpuMilli)
+                        + ", but only " + new GpuAmount(upGpuMilli) + (upGpuMilli == 1000 ? " is up" : " are up"));
     }
 }

@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.jspecify.annotations.Nullable;
 
-/** {@link QuotaTerms} as the API writes them, for allotments and policies alike. What is absent takes its default. */
+/** {@link QuotaTerms} as the API writes them, for allotments and policies. An absent field takes its default. */
 public record QuotaFields(
         @Nullable GpuAmount reserved,
         @Nullable GpuAmount limit,
@@ -20,7 +20,7 @@ public record QuotaFields(
         @Nullable String drainBy,
         @Nullable Boolean fence) {
 
-    /** Terms that stand until they are changed. */
+    /** Terms without an override. */
     public QuotaFields(
             @Nullable GpuAmount reserved,
             @Nullable GpuAmount limit,
@@ -30,7 +30,7 @@ public record QuotaFields(
         this(reserved, limit, weight, lendable, rank, null, null, null);
     }
 
-    /** Without the override, which is asked for in another form than it is told. */
+    /** Without the override, whose form in requests differs from its form in answers. */
     public static QuotaFields of(QuotaTerms terms) {
         return new QuotaFields(
                 new GpuAmount(terms.reservedGpuMilli()),
@@ -45,9 +45,9 @@ public record QuotaFields(
     }
 
     /**
-     * The terms, or an empty reservation when something is noted as wrong.
+     * The terms, or an empty reservation when there are errors.
      *
-     * @param prefix of the fields' paths, such as {@code quotas[0].}
+     * @param prefix the start of the fields' paths, such as {@code quotas[0].}
      */
     public QuotaTerms check(ProblemException.Invalid problems, String prefix) {
         GpuAmount asked = reserved == null ? new GpuAmount(0) : reserved;
@@ -55,8 +55,8 @@ public record QuotaFields(
         boolean lendableFits = lendable == null || lendable.compareTo(asked) <= 0;
         boolean weightFits = weight == null || weight >= 0 && weight <= QuotaTerms.MAX_WEIGHT;
         boolean rankFits = rank == null || Math.abs((long) rank) <= QuotaTerms.MAX_RANK;
-        problems.check(limitFits, prefix + "limit", "is below what is reserved", "at least " + asked)
-                .check(lendableFits, prefix + "lendable", "is more than what is reserved", "at most " + asked)
+        problems.check(limitFits, prefix + "limit", "is below reserved", "at least " + asked)
+                .check(lendableFits, prefix + "lendable", "is more than reserved", "at most " + asked)
                 .check(weightFits, prefix + "weight", "is out of range", "0 to " + QuotaTerms.MAX_WEIGHT)
                 .check(
                         rankFits,
@@ -86,9 +86,9 @@ public record QuotaFields(
                 .orElse(turning);
     }
 
-    /** Where more than what is reserved may run, only a limit says what is to be gone by a date. */
+    /** Where work may run beyond the reservation, only a limit determines which work must end by the drain date. */
     public void requireLimitToDrain(ProblemException.Invalid problems, String prefix) {
         problems.check(
-                drainBy == null || limit != null, prefix + "limit", "is needed with drainBy", "a number of GPUs");
+                drainBy == null || limit != null, prefix + "limit", "is required with drainBy", "a number of GPUs");
     }
 }

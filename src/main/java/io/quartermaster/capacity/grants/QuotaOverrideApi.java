@@ -11,29 +11,32 @@ import java.util.OptionalLong;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** What stands for a time in the place of a quota's amounts, as the API speaks of it, for allotments and policies alike. */
+/** The API for temporary values of a quota's amounts, for allotments and policies. */
 public final class QuotaOverrideApi {
 
     private QuotaOverrideApi() {}
 
     @Schema(
             name = "QuotaOverrideRequest",
-            description = "What stands until its end; afterwards the quota is as before.")
+            description = "Temporary values of a quota; after its end the quota has its own values again.")
     public record Request(
-            @Schema(description = "in the place of what is reserved; absent: that stands") @Nullable
+            @Schema(description = "replaces reserved; absent: reserved stays") @Nullable
             GpuAmount reserved,
 
-            @Schema(description = "in the place of the limit; absent: that stands") @Nullable
+            @Schema(description = "replaces limit; absent: limit stays") @Nullable
             GpuAmount limit,
 
-            @Schema(description = "its first moment; absent or past: now", examples = "2026-12-01T08:00:00Z") @Nullable
+            @Schema(
+                    description = "first moment of the override; absent or past: now",
+                    examples = "2026-12-01T08:00:00Z")
+            @Nullable
             String from,
 
-            @Schema(description = "the first moment after it", examples = "2026-12-01T18:00:00Z", required = true)
+            @Schema(description = "first moment after the override", examples = "2026-12-01T18:00:00Z", required = true)
             @Nullable
             String until) {
 
-        /** The override; notes what is wrong, and is then empty. */
+        /** Returns the override; reports errors, and is then empty. */
         Optional<Quota.Override> check(
                 ProblemException.Invalid problems,
                 String prefix,
@@ -52,7 +55,7 @@ public final class QuotaOverrideApi {
                 if (limit == null) {
                     found.add(prefix + ".reserved", "is more than the limit, " + most, "at most " + most);
                 } else {
-                    found.add(prefix + ".limit", "is less than what is reserved, " + least, "at least " + least);
+                    found.add(prefix + ".limit", "is less than reserved, " + least, "at least " + least);
                 }
             }
             if (until == null) {
@@ -85,7 +88,9 @@ public final class QuotaOverrideApi {
         }
     }
 
-    @Schema(name = "QuotaOverride", description = "What stands until its end; afterwards the quota is as before.")
+    @Schema(
+            name = "QuotaOverride",
+            description = "Temporary values of a quota; after its end the quota has its own values again.")
     public record View(
             @Nullable GpuAmount reserved,
             @Nullable GpuAmount limit,
@@ -105,17 +110,17 @@ public final class QuotaOverrideApi {
         }
     }
 
-    /** A time as it is told. */
+    /** A time in the form of an answer. */
     public static @Nullable Instant instant(OptionalLong millis) {
         return millis.isPresent() ? Instant.ofEpochMilli(millis.getAsLong()) : null;
     }
 
-    /** A time as it is stored. */
+    /** A time in the form of a column. */
     public static OptionalLong millis(@Nullable Instant time) {
         return time == null ? OptionalLong.empty() : OptionalLong.of(time.toEpochMilli());
     }
 
-    /** The terms' override as a request would state it, if they have one. */
+    /** The request that would state the terms' override, if they have one. */
     public static @Nullable Request requested(QuotaTerms terms) {
         View view = of(terms);
         Instant from = view == null ? null : view.from();
@@ -133,7 +138,7 @@ public final class QuotaOverrideApi {
         return terms.override().map(View::of).orElse(null);
     }
 
-    /** One as it is stored; one that is over is as if it were not there. */
+    /** The override from its columns; empty if it is over. */
     public static Optional<Quota.Override> stored(
             @Nullable Long reservedMilli,
             @Nullable Long limitMilli,

@@ -22,7 +22,10 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class TenantAllotments {
 
-    /** An allotment with what its tenant may know of the pool: name, levels of its nodes' topology, the widest first, and longest grace. */
+    /**
+     * An allotment with the properties of the pool that its tenant may know: name, levels of its nodes' topology, the
+     * widest first, and longest grace.
+     */
     public record Named(
             String poolName,
             UUID poolId,
@@ -36,24 +39,24 @@ public class TenantAllotments {
     }
 
     /**
-     * What a tenant's work holds in a pool, in thousandths of a GPU.
+     * The amount that a tenant's work holds in a pool, in thousandths of a GPU.
      *
-     * @param staysGpuMilli of that, what cannot be preempted
+     * @param staysGpuMilli the part of it that cannot be preempted
      */
     public record Held(long gpuMilli, long staysGpuMilli) {
 
-        /** What to tell whoever grants less than that. */
+        /** The warning when the tenant holds more than a new grant. */
         public Optional<String> beyond(TenantId tenant, String pool, QuotaTerms standing, OptionalLong drainByMillis) {
             long limit = standing.limitGpuMilli().orElse(Long.MAX_VALUE);
             if (gpuMilli <= limit) {
                 return Optional.empty();
             }
             String holds = "tenant " + tenant.value() + " holds " + GpuFormat.gpus(gpuMilli) + " in " + pool
-                    + ", and what is beyond " + new GpuAmount(limit);
+                    + ", but its limit is now " + new GpuAmount(limit);
             return Optional.of(
                     drainByMillis.isEmpty()
-                            ? holds + " goes on; nothing more starts until it is gone"
-                            : holds + " at " + Instant.ofEpochMilli(drainByMillis.getAsLong()) + " is stopped"
+                            ? holds + ". Excess work continues; no further work starts until it has ended"
+                            : holds + ". Excess work is stopped at " + Instant.ofEpochMilli(drainByMillis.getAsLong())
                                     + (staysGpuMilli > limit
                                             ? ", except " + new GpuAmount(staysGpuMilli)
                                                     + " held by work that cannot be preempted"
@@ -61,7 +64,7 @@ public class TenantAllotments {
         }
     }
 
-    /** What the tenant's work holds in a pool now. */
+    /** The amount that the tenant's work holds in a pool now. */
     Uni<Held> held(Mutiny.Session session, TenantId tenant, UUID pool) {
         return session.createNativeQuery("""
                         select coalesce(sum(a.gpu_milli), 0), coalesce(sum(a.gpu_milli) filter (where not w.preemptible), 0)
@@ -75,8 +78,8 @@ public class TenantAllotments {
     }
 
     /**
-     * Takes the lock of the tenant's quotas until the transaction ends. Whoever changes an allotment or a policy holds it, so that checks
-     * over several rows see what they check.
+     * Takes the lock of the tenant's quotas until the transaction ends. Every change of an allotment or a policy holds
+     * it, so that checks over several rows read a consistent state.
      */
     public Uni<Void> lock(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery(
@@ -86,7 +89,10 @@ public class TenantAllotments {
                 .replaceWithVoid();
     }
 
-    /** Also a tenant that has left is there. As the tenant, whose row-level security shows it its own row of {@code tenant} and no other. */
+    /**
+     * Fails if there is no such tenant; accepts a tenant that has left. Runs as the tenant, whose row-level security
+     * shows it its own row of {@code tenant} and no other.
+     */
     Uni<Void> requireTenant(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("select id from tenant where id = :tenant", String.class)
                 .setParameter("tenant", tenant.value())
@@ -98,8 +104,8 @@ public class TenantAllotments {
     }
 
     /**
-     * Refuses grants to a tenant that leaves or has left. Take the lock of the tenant's quotas first: offboarding takes everything back
-     * under that lock, so a grant that passes this check is taken back too.
+     * Refuses grants to a tenant that leaves or has left. Take the lock of the tenant's quotas first: offboarding
+     * deletes all allotments under that lock, so it also deletes a grant that passes this check.
      */
     Uni<Void> requireStays(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("select state from tenant where id = :tenant", String.class)
@@ -115,8 +121,8 @@ public class TenantAllotments {
                     if (state.equals("offboarding")) {
                         throw ProblemException.conflict(
                                 "wrong-state",
-                                "tenant " + tenant + " is offboarding: what it was granted is taken back, and nothing"
-                                        + " more can be granted to it");
+                                "tenant " + tenant + " is offboarding: its allotments are being deleted, and it can get"
+                                        + " no new ones");
                     }
                 })
                 .replaceWithVoid();
@@ -125,8 +131,10 @@ public class TenantAllotments {
     /** Sorted by the pool's name. */
     public Uni<List<Named>> of(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
-                        select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli, a.rank, a.version, array_to_string(p.topology_levels, ','),
-                               a.override_reserved_milli, a.override_limit_milli, a.override_from, a.override_until, a.drain_by, a.fence, p.max_grace_ms
+                        select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli,
+                            a.rank, a.version, array_to_string(p.topology_levels, ','),
+                               a.override_reserved_milli, a.override_limit_milli, a.override_from, a.override_until,
+                                   a.drain_by, a.fence, p.max_grace_ms
                         from allotment a join pool p on p.id = a.pool_id where a.tenant_id = :tenant order by p.name
                         """, Object[].class)
                 .setParameter("tenant", tenant.value())
@@ -155,7 +163,7 @@ public class TenantAllotments {
                 ((Number) value(row[7])).longValue());
     }
 
-    /** Joined with commas, which no name of a level has: arrays do not come out of a native query. */
+    /** Joined with commas, which no name of a level contains, because a native query cannot return arrays. */
     private static List<String> levels(String joined) {
         return joined.isEmpty() ? List.of() : List.of(joined.split(",", -1));
     }

@@ -14,7 +14,7 @@ import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** The pools a tenant has a part in, with its own figures only. */
+/** The pools in which a tenant has an allotment, with its own figures only. */
 @Path("/v1/tenants/{tenant}/pools")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Pools")
@@ -28,7 +28,7 @@ public class TenantPoolResource {
 
     @GET
     @RequiresPermission(Permission.POOLS_READ)
-    @Operation(operationId = "listTenantPools", summary = "Lists the pools the tenant has a part in")
+    @Operation(operationId = "listTenantPools", summary = "Lists the pools in which the tenant has an allotment")
     public Uni<Page<PoolApi.TenantView>> list(@PathParam("tenant") String tenant) {
         return allotments.poolsOf(new TenantId(tenant)).map(all -> new Page<>(all, null));
     }

@@ -6,7 +6,7 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Clusters as the API speaks of them. */
+/** Requests and answers of the API for clusters. */
 final class ClusterApi {
 
     private ClusterApi() {}
@@ -21,7 +21,7 @@ final class ClusterApi {
             @Schema(required = true, examples = "eu-central") @Nullable
             String region) {}
 
-    @Schema(name = "ClusterPatch", description = "What is absent stays as it is.")
+    @Schema(name = "ClusterPatch", description = "An absent field stays unchanged.")
     record Patch(
             @Schema(description = "Region of the cluster, such as `eu-central`. Null is refused.") @Nullable
             String region) {}
@@ -36,8 +36,8 @@ final class ClusterApi {
             Instant createdAt,
 
             @Schema(
-                    description =
-                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+                    description = "Warnings: the service accepts the change, but it may not have the effect "
+                            + "that you expect. In answers to writes only.")
             @Nullable
             List<String> warnings) {
 

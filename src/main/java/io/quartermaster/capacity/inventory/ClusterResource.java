@@ -46,7 +46,7 @@ public class ClusterResource {
     @RequiresPermission(Permission.CLUSTERS_WRITE)
     @Operation(
             operationId = "createCluster",
-            summary = "Adds a cluster; the same again changes nothing and answers 200")
+            summary = "Adds a cluster; an identical repeat changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = ClusterApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ClusterApi.View.class)))
     public Uni<Response> create(ClusterApi.@Nullable Request body, @BeanParam WriteParams params, UriInfo uri) {
@@ -100,8 +100,8 @@ public class ClusterResource {
     @DELETE
     @Path("{cluster}")
     @RequiresPermission(Permission.CLUSTERS_WRITE)
-    @Operation(operationId = "retireCluster", summary = "Retires a cluster that has no nodes left")
-    @APIResponse(responseCode = "204", description = "It is retired.")
+    @Operation(operationId = "retireCluster", summary = "Retires a cluster that has no nodes")
+    @APIResponse(responseCode = "204", description = "The cluster is retired.")
     public Uni<Response> retire(@PathParam("cluster") String cluster, @BeanParam WriteParams params, UriInfo uri) {
         return clusters.retire(cluster, params, uri);
     }

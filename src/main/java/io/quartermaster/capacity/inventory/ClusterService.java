@@ -20,7 +20,10 @@ import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Adds, changes and retires clusters, as the system role. The leader has nothing to do with clusters, so it is not told. */
+/**
+ * Adds, changes and retires clusters, in the system role. The leader does not use clusters, so it receives no notice of
+ * changes.
+ */
 @ApplicationScoped
 class ClusterService {
 
@@ -51,7 +54,7 @@ class ClusterService {
             var problems = new ProblemException.Invalid();
             String name = ResourceNames.check(problems, "name", request.name());
             ClusterKind kind = request.kind();
-            problems.check(kind != null, "kind", "a kind is needed", EnumNames.accepted(ClusterKind.class));
+            problems.check(kind != null, "kind", "is missing", EnumNames.accepted(ClusterKind.class));
             String region = request.region();
             checkRegion(problems, region);
             problems.throwIfAny();
@@ -128,7 +131,7 @@ class ClusterService {
     private static void refuseWhile(List<String> nodes) {
         if (!nodes.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "it has nodes: " + ListFilters.some(nodes) + "; retire them first");
+                    "in-use", "the cluster has nodes: " + ListFilters.some(nodes) + "; retire them first");
         }
     }
 
@@ -140,7 +143,7 @@ class ClusterService {
         problems.check(
                 region != null && !region.isBlank() && region.length() <= MAX_REGION,
                 "region",
-                "a region is needed",
+                "is missing",
                 ACCEPTED_REGION);
     }
 }

@@ -11,7 +11,7 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The table {@code cluster}; retired clusters are not seen here. */
+/** The table {@code cluster}; its queries skip retired clusters. */
 @ApplicationScoped
 class ClusterStore {
 
@@ -28,9 +28,9 @@ class ClusterStore {
     Uni<List<ClusterApi.View>> list(
             SqlConnection connection, @Nullable ClusterKind kind, @Nullable String region, String after, int most) {
         return connection
-                .preparedQuery(
-                        "select " + COLUMNS + " from cluster where retired_at is null and name > $1"
-                                + " and ($2::text is null or kind = $2) and ($3::text is null or region = $3) order by name limit $4")
+                .preparedQuery("select " + COLUMNS + " from cluster where retired_at is null and name > $1"
+                        + " and ($2::text is null or kind = $2) and ($3::text is null or region = $3) "
+                        + "order by name limit $4")
                 .execute(Tuple.of(after, kind == null ? null : EnumNames.of(kind), region, most))
                 .map(rows -> RowValues.list(rows, ClusterStore::view));
     }

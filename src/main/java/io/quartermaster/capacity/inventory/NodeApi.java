@@ -8,17 +8,17 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Nodes as the API speaks of them. */
+/** Requests and answers of the API for nodes. */
 final class NodeApi {
 
     private NodeApi() {}
 
-    /** What the service knows of a node's whereabouts. */
+    /** The contact between the service and a node. */
     @Schema(name = "NodeContact")
     enum Contact {
         NEVER_HEARD,
         UP,
-        /** Given up by the leader; it comes back when it is heard again. */
+        /** The leader gave the node up; it comes back when its agent reports again. */
         LOST
     }
 
@@ -33,39 +33,41 @@ final class NodeApi {
             @Schema(required = true, description = "name of its pool") @Nullable
             String pool,
 
-            @Schema(description = "thousandths of a core; absent: what its agent sees") @Nullable
+            @Schema(description = "thousandths of a CPU core; absent: the number that its agent reports") @Nullable
             Long cpuMilli,
 
-            @Schema(description = "absent: what its agent sees") @Nullable
+            @Schema(description = "absent: the amount that its agent reports") @Nullable
             Long memoryMiB,
 
             @Nullable Map<String, String> labels,
 
-            @Schema(description = "the domains it lies in, the widest first", examples = "[\"z1\",\"rack7\"]") @Nullable
+            @Schema(description = "topology domains of the node, the widest first", examples = "[\"z1\",\"rack7\"]")
+            @Nullable
             List<String> topology) {}
 
-    @Schema(name = "NodePatch", description = "What is absent stays as it is; null returns a field to its default.")
+    @Schema(name = "NodePatch", description = "An absent field stays unchanged; null returns a field to its default.")
     record Patch(
-            @Schema(description = "Name of its pool. It changes only while nothing runs on the node. Null is refused.")
+            @Schema(description = "Name of its pool. It changes only while no work runs on the node. Null is refused.")
             @Nullable
             String pool,
 
-            @Schema(description = "false: nothing new starts on it, what runs goes on") @Nullable
+            @Schema(description = "false: no new work starts on the node, and running work continues") @Nullable
             Boolean schedulable,
 
-            @Schema(description = "Thousandths of a processor core; null returns to what its agent sees.") @Nullable
+            @Schema(description = "Thousandths of a processor core; null returns to the number that its agent reports.")
+            @Nullable
             Long cpuMilli,
 
-            @Schema(description = "Main memory in MiB; null returns to what its agent sees.") @Nullable
+            @Schema(description = "Main memory in MiB; null returns to the amount that its agent reports.") @Nullable
             Long memoryMiB,
 
             @Schema(
-                    description =
-                            "The labels that change, each a key and a value. A label whose value is null is removed; null for all removes all.")
+                    description = "The labels that change, each a key and a value. A label whose value is null is "
+                            + "removed; null for all removes all.")
             @Nullable
             Map<String, @Nullable String> labels,
 
-            @Schema(description = "The domains that the node lies in, the widest first; null removes them.") @Nullable
+            @Schema(description = "Topology domains of the node, the widest first; null removes them.") @Nullable
             List<String> topology) {
 
         static Patch of(Settings now) {
@@ -78,7 +80,7 @@ final class NodeApi {
                     now.topology());
         }
 
-        /** What is null here has its default. */
+        /** A null field takes its default. */
         Settings settings() {
             return new Settings(
                     pool == null ? "" : pool,
@@ -90,7 +92,7 @@ final class NodeApi {
         }
     }
 
-    /** What can be set of a node; {@code pool} is the pool's name. */
+    /** The settings of a node; {@code pool} is the pool's name. */
     record Settings(
             String pool,
             boolean schedulable,
@@ -113,13 +115,13 @@ final class NodeApi {
     @Schema(name = "Gpu", description = "A GPU as the node's agent reported it.")
     record Gpu(int index, String uuid, String model, long memoryMiB, boolean mig, boolean healthy) {}
 
-    @Schema(name = "NodeAgent", description = "The agent of the node as last heard.")
+    @Schema(name = "NodeAgent", description = "The agent of the node, as of its last report.")
     record Agent(
             String version,
             NodeIsolation isolation,
 
             @Schema(
-                    description = "how it lets preempted work stand still off the GPUs; absent where it cannot",
+                    description = "how the agent pauses preempted work and frees its GPUs; absent where it cannot",
                     enumeration = {"signals", "cuda-checkpoint"})
             @Nullable
             String pausing,
@@ -127,9 +129,9 @@ final class NodeApi {
             Instant lastHeard,
 
             @Schema(
-                    description =
-                            "when another agent with the credential of this node was last refused because this one held"
-                                    + " the lease; absent: never. Two machines, or two state folders, then use one credential")
+                    description = "last time that the service refused another agent with this node's "
+                            + "credential because this agent held the lease; absent: never. Otherwise two "
+                            + "machines, or two state folders, use one credential")
             @Nullable
             Instant otherAgentSeenAt) {}
 
@@ -151,8 +153,8 @@ final class NodeApi {
             Instant createdAt,
 
             @Schema(
-                    description =
-                            "Warnings: the change was made, but may not do what you expect. In answers to writes only.")
+                    description = "Warnings: the service accepts the change, but it may not have the effect "
+                            + "that you expect. In answers to writes only.")
             @Nullable
             List<String> warnings) {
 
@@ -179,7 +181,7 @@ final class NodeApi {
             return new Settings(pool, schedulable, cpuMilli, memoryMiB, labels, topology);
         }
 
-        /** Whether a request to add it asks for what is there; being cordoned is no part of that. */
+        /** Whether a request to add the node matches the existing node, except for its cordon. */
         boolean says(Request request, String wantedPool) {
             Settings wanted = Settings.of(request, wantedPool);
             return cluster.equals(request.cluster())

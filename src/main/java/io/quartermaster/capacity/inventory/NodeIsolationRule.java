@@ -11,12 +11,13 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * The rule that a node which cannot keep tenants apart serves one tenant only, unless the operator states of its pool that its tenants trust
- * each other. It is asked whenever a pool gets a node or a tenant, and when a node's agent is heard for the first time; all of them
- * first take the pool's lock, so that none can pass another.
+ * The rule that a node which cannot isolate tenants serves one tenant only. The operator may state that the tenants of
+ * a pool trust each other; then the rule does not apply. The rule is checked whenever a pool gets a node or a tenant,
+ * and at the first report of a node's agent. Each check first takes the pool's lock, so that concurrent checks cannot
+ * both pass.
  *
- * <p>Only containers keep tenants apart: a user of the operating system for each tenant leaves devices, processes and memory open
- * to all of them.
+ * <p>Only containers isolate tenants: with a user of the operating system for each tenant, devices, processes and
+ * memory remain open to all of them.
  */
 @ApplicationScoped
 public class NodeIsolationRule {
@@ -30,7 +31,10 @@ public class NodeIsolationRule {
         this.pools = pools;
     }
 
-    /** The statement that takes the lock of a pool until the transaction ends; its one parameter is the pool's id as text. */
+    /**
+     * The statement that takes the lock of a pool until the transaction ends; its only parameter is the pool's id as
+     * text.
+     */
     public static String lockSql(String parameter) {
         return "select 1 from pg_advisory_xact_lock(hashtextextended('pool:' || " + parameter + ", 0))";
     }
@@ -42,14 +46,14 @@ public class NodeIsolationRule {
                 .replaceWithVoid();
     }
 
-    /** Refuses a tenant that would share the pool with others although some of its nodes cannot keep them apart. */
+    /** Refuses a tenant that would share the pool with others although some of its nodes cannot isolate them. */
     public Uni<Void> checkTenant(SqlConnection connection, UUID pool, String tenant, String field) {
         return objection(connection, pool, List.of(tenant), List.of())
                 .invoke(objection -> refuse(objection, field))
                 .replaceWithVoid();
     }
 
-    /** Refuses a node that cannot keep tenants apart in a pool that several of them use. */
+    /** Refuses a node that cannot isolate tenants in a pool that several of them use. */
     Uni<Void> checkNode(SqlConnection connection, UUID pool, NodeApi.View node, String field) {
         NodeApi.Agent agent = node.agent();
         return agent == null || agent.isolation() == NodeIsolation.CONTAINER
@@ -59,7 +63,10 @@ public class NodeIsolationRule {
                         .replaceWithVoid();
     }
 
-    /** Refuses to let tenants of a pool no longer trust each other while nodes that cannot keep them apart serve several. */
+    /**
+     * Refuses to withdraw the statement that tenants of a pool trust each other while nodes that cannot isolate them
+     * serve several.
+     */
     Uni<Void> checkTrust(SqlConnection connection, UUID pool, String field) {
         return clash(connection, pool, List.of(), List.of())
                 .invoke(objection -> refuse(objection, field))
@@ -67,7 +74,7 @@ public class NodeIsolationRule {
     }
 
     /**
-     * Refuses the agent of a node, which cannot keep tenants apart and was never heard before, where the node is in a pool that several
+     * Refuses the first report of an agent that cannot isolate tenants, where its node is in a pool that several
      * tenants use.
      */
     public Uni<Void> checkAgent(SqlConnection connection, UUID node) {
@@ -79,7 +86,7 @@ public class NodeIsolationRule {
                 .chain(found ->
                         objection(connection, found.getUUID("pool_id"), List.of(), List.of(found.getString("name"))))
                 .invoke(objection -> objection.ifPresent(text -> {
-                    throw ProblemException.conflict("not-isolated", text + "; what is accepted: " + ACCEPTED);
+                    throw ProblemException.conflict("not-isolated", text + "; accepted: " + ACCEPTED);
                 }))
                 .replaceWithVoid();
     }
@@ -107,7 +114,7 @@ public class NodeIsolationRule {
                     var allNodes = new TreeSet<>(nodes);
                     allNodes.addAll(newNodes);
                     return allTenants.size() > 1 && !allNodes.isEmpty()
-                            ? Optional.of("nodes that cannot keep tenants apart would serve " + allTenants.size()
+                            ? Optional.of("nodes that cannot isolate tenants would serve " + allTenants.size()
                                     + " tenants: " + ListFilters.some(List.copyOf(allNodes)))
                             : Optional.<String>empty();
                 }));

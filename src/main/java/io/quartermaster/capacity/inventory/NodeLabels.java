@@ -6,7 +6,7 @@ import java.util.Map;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** The form of labels of nodes, and of what profiles ask of them. */
+/** The form of the labels of nodes, and of the node labels that profiles require. */
 public final class NodeLabels {
 
     /** The most labels of one node or profile. */
@@ -15,12 +15,13 @@ public final class NodeLabels {
     private static final int MAX_LENGTH = 63;
     private static final Pattern KEY = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?");
     private static final String ACCEPTED = "at most " + MOST + " labels; a key has 1 to " + MAX_LENGTH
-            + " letters, digits, dots, dashes, underscores and slashes, and begins and ends with a letter or digit; a value has at most "
+            + " letters, digits, dots, dashes, underscores and slashes, and begins and ends with a letter or "
+            + "digit; a value has at most "
             + MAX_LENGTH + " printable characters";
 
     private NodeLabels() {}
 
-    /** Notes the first label that is ill-formed. */
+    /** Reports the first label that is ill-formed. */
     public static void check(ProblemException.Invalid problems, String field, @Nullable Map<String, String> labels) {
         if (labels == null) {
             return;

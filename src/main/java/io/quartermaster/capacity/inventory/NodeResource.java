@@ -44,7 +44,7 @@ public class NodeResource {
 
     @POST
     @RequiresPermission(Permission.NODES_WRITE)
-    @Operation(operationId = "createNode", summary = "Adds a node; the same again changes nothing and answers 200")
+    @Operation(operationId = "createNode", summary = "Adds a node; an identical repeat changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = NodeApi.View.class)))
     public Uni<Response> create(NodeApi.@Nullable Request body, @BeanParam WriteParams params, UriInfo uri) {
@@ -77,8 +77,8 @@ public class NodeResource {
     @RequiresPermission(Permission.NODES_WRITE)
     @Operation(
             operationId = "updateNode",
-            summary =
-                    "Changes a node by a merge patch (RFC 7396): its pool, its labels, whether anything new may start on it")
+            summary = "Changes a node by a merge patch (RFC 7396): its pool, its labels, whether new work may "
+                    + "start on it")
     @RequestBody(
             required = true,
             content = {
@@ -95,8 +95,8 @@ public class NodeResource {
     @DELETE
     @Path("{node}")
     @RequiresPermission(Permission.NODES_WRITE)
-    @Operation(operationId = "retireNode", summary = "Retires a node on which nothing runs")
-    @APIResponse(responseCode = "204", description = "It is retired.")
+    @Operation(operationId = "retireNode", summary = "Retires a node on which no work runs")
+    @APIResponse(responseCode = "204", description = "The node is retired.")
     public Uni<Response> retire(@PathParam("node") String node, @BeanParam WriteParams params, UriInfo uri) {
         return nodes.retire(node, params, uri);
     }
@@ -106,9 +106,9 @@ public class NodeResource {
     @RequiresPermission(Permission.NODES_CREDENTIAL)
     @Operation(
             operationId = "issueNodeCredential",
-            summary = "Issues the credential with which the node's agent speaks",
-            description =
-                    "The secret is told once. Issuing again replaces it; an Idempotency-Key does not bring it back.")
+            summary = "Issues the credential of the node's agent",
+            description = "The answer shows the secret only once. A further call replaces it; an "
+                    + "Idempotency-Key does not return it again.")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = NodeCredential.class)))
     @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> credential(@PathParam("node") String node, @BeanParam WriteParams params) {

@@ -27,7 +27,7 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Adds, changes, cordons and retires nodes, as the system role. */
+/** Adds, changes, cordons and retires nodes, in the system role. */
 @ApplicationScoped
 class NodeService {
 
@@ -116,7 +116,7 @@ class NodeService {
                 : List.of("the node names " + domains + (domains == 1 ? " domain" : " domains")
                         + " of a topology, and pool " + pool.name() + " has "
                         + (levels == 0 ? "no topology levels" : levels + " of its topologyLevels")
-                        + ": what is beyond those has no effect. Set topologyLevels of the pool");
+                        + ": the other domains have no effect. Set topologyLevels of the pool");
     }
 
     Uni<Page<NodeApi.View>> list(NodeStore.Filter filter, PageRequest page) {
@@ -145,7 +145,7 @@ class NodeService {
                                     .settings();
                             var problems = new ProblemException.Invalid();
                             check(problems, settings);
-                            // Labels that an older version accepted stand in the way of no other change.
+                            // Labels that an older version accepted do not block other changes.
                             if (!settings.labels().equals(before.labels())) {
                                 NodeLabels.check(problems, "labels", settings.labels());
                             }
@@ -178,8 +178,8 @@ class NodeService {
     }
 
     /**
-     * A node goes when it is empty: nothing in use is removed. Its credential goes after the commit, and may stay when Keycloak is away;
-     * asking again for a node that is retired revokes it then.
+     * Retires a node only when it holds no attempt. The credential is revoked after the commit, and stays when Keycloak
+     * is unavailable; a repeated call for a retired node revokes it then.
      */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
         return action.run(uri, params, null, (OperatorWriteContext.Work work) -> store.find(
@@ -209,7 +209,7 @@ class NodeService {
                 .replaceWithVoid();
     }
 
-    /** Not kept for a repeated key, as other answers are: a secret is stored nowhere. */
+    /** The answer is not kept for a repeated key, as other answers are, because a secret is stored nowhere. */
     Uni<Response> issueCredential(String name, WriteParams params) {
         return action.alone(params.mode(), work -> known(work.connection(), name, RowLock.NONE)
                         .call(() -> action.record(work, "nodes:credential", "nodes/" + name, null, null)))
@@ -229,14 +229,14 @@ class NodeService {
                         throw ProblemException.conflict(
                                 "in-use",
                                 GpuFormat.count(holders, "attempt", "hold")
-                                        + " devices of it; set schedulable to false and wait for "
+                                        + " devices of the node; set schedulable to false and wait for "
                                         + (holders == 1 ? "it" : "them"));
                     }
                 })
                 .replaceWithVoid();
     }
 
-    /** The pool a node may stand in: one that is no plain count. It is kept from changing meanwhile. */
+    /** The pool of a node, which must not be a plain count. The pool stays locked against changes. */
     private Uni<PoolApi.View> nodePool(SqlConnection connection, String name) {
         return pools.find(connection, name, RowLock.NO_KEY_UPDATE).map(found -> {
             PoolApi.View pool = found.orElseThrow(() -> unknown("pool", name));
@@ -263,7 +263,7 @@ class NodeService {
                 settings.topology().size() <= MAX_TOPOLOGY
                         && settings.topology().stream().allMatch(NodeService::isWord),
                 "topology",
-                "no path of domains",
+                "is not a list of domains",
                 "at most " + MAX_TOPOLOGY + " names of 1 to " + MAX_TEXT + " printable characters");
     }
 

@@ -17,13 +17,15 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The table {@code node}, with what agents report beside it; retired nodes are not seen here. */
+/** The table {@code node}, together with the reports of agents; its queries skip retired nodes. */
 @ApplicationScoped
 class NodeStore {
 
     private static final String SELECT = """
-            select n.id, n.name, k.name as cluster, p.name as pool, n.schedulable, n.cpu_milli, n.memory_mib, n.labels, n.topology,
-                n.version, n.created_at, c.agent_version, c.isolation, c.pausing, c.last_heard, c.lost_at, c.other_agent_seen_at,
+            select n.id, n.name, k.name as cluster, p.name as pool, n.schedulable, n.cpu_milli, n.memory_mib,
+                n.labels, n.topology,
+                n.version, n.created_at, c.agent_version, c.isolation, c.pausing, c.last_heard, c.lost_at,
+                    c.other_agent_seen_at,
                 (select jsonb_agg(jsonb_build_object('index', g.device_index, 'uuid', g.uuid, 'model', g.model,
                         'memoryMiB', g.memory_mib, 'mig', g.mig, 'healthy', g.healthy) order by g.device_index)
                     from gpu g where g.node_id = n.id) as gpus
@@ -32,7 +34,7 @@ class NodeStore {
             where n.retired_at is null
             """;
 
-    /** What nodes are looked up by. */
+    /** The keys by which nodes are looked up. */
     enum By {
         CLUSTER("cluster_id"),
         POOL("pool_id");
@@ -44,7 +46,7 @@ class NodeStore {
         }
     }
 
-    /** What a list of nodes is narrowed to; null leaves all. */
+    /** The filters of a list of nodes; null does not filter. */
     record Filter(
             @Nullable String cluster,
             @Nullable String pool,
@@ -115,7 +117,7 @@ class NodeStore {
                 .replaceWithVoid();
     }
 
-    /** Whether there was a node of this name once. */
+    /** Whether a retired node had this name. */
     Uni<Boolean> wasRetired(SqlConnection connection, String name) {
         return connection
                 .preparedQuery("select exists (select from node where name = $1 and retired_at is not null)")
@@ -123,11 +125,12 @@ class NodeStore {
                 .map(rows -> rows.iterator().next().getBoolean(0));
     }
 
-    /** How many attempts hold something of the node. */
+    /** The number of attempts that hold devices of the node. */
     Uni<Long> holders(SqlConnection connection, UUID id) {
         return connection
                 .preparedQuery(
-                        "select count(distinct attempt_id) from allocation_device where node_id = $1 and freed_at is null")
+                        "select count(distinct attempt_id) from allocation_device where node_id = $1 and freed_at "
+                                + "is null")
                 .execute(Tuple.of(id))
                 .map(rows -> rows.iterator().next().getLong(0));
     }

@@ -15,12 +15,11 @@ import io.vertx.mutiny.sqlclient.SqlConnection;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
-import java.util.List;
 import java.util.UUID;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
-/** What every write of the operator's own things has in common: one idempotent transaction with its audit and inbox rows. */
+/** The common part of the operator's writes: one idempotent transaction with its audit and inbox rows. */
 @ApplicationScoped
 class OperatorWriteContext {
 
@@ -58,7 +57,7 @@ class OperatorWriteContext {
         return run(uri, params, body, (Work context) -> work.apply(context, body));
     }
 
-    /** Work on a body that is there. */
+    /** The work on a body that is present. */
     interface BodyWork<B> {
         Uni<WriteReply> apply(Work work, B body);
     }
@@ -77,7 +76,7 @@ class OperatorWriteContext {
     }
 
     Uni<Void> tellLeader(Work work, Inbox.Kind kind, UUID id) {
-        return Inbox.post(work.connection(), null, kind, List.of(id.toString()));
+        return Inbox.post(work.connection(), null, kind, id.toString());
     }
 
     static ProblemException existsOtherwise(String kind, String name) {

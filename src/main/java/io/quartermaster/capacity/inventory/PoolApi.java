@@ -10,7 +10,7 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Pools as the API speaks of them. */
+/** Requests and answers of the API for pools. */
 public final class PoolApi {
 
     private PoolApi() {}
@@ -20,18 +20,16 @@ public final class PoolApi {
             @Schema(required = true, examples = "h100") @Nullable
             String name,
 
-            @Schema(description = "fill nodes up (the default) or keep them evenly empty")
+            @Schema(description = "pack (the default) fills nodes one by one; spread uses them evenly")
             Pool.@Nullable Placement placement,
 
-            @Schema(
-                    description =
-                            "who may hold fractions of one GPU together; tenant (the default): work of one tenant")
+            @Schema(description = "which work may share one GPU; tenant (the default): work of one tenant")
             Pool.@Nullable Sharing shareGpus,
 
-            @Schema(description = "makes it a plain count without nodes; absent: what its nodes add up to") @Nullable
+            @Schema(description = "number of units of a pool without nodes; absent: the GPUs of its nodes") @Nullable
             GpuAmount capacity,
 
-            @Schema(description = "whether it can grow") @Nullable
+            @Schema(description = "whether the pool can grow") @Nullable
             Boolean elastic,
 
             @Schema(
@@ -44,24 +42,24 @@ public final class PoolApi {
             PoolHours hours,
 
             @Schema(
-                    description =
-                            "nothing that runs in it is stopped for work that has waited less, so that an elastic pool has a chance to grow; at most P7D; absent: PT0S",
+                    description = "how long a workload must wait before the leader preempts running work for "
+                            + "it, so that an elastic pool has time to grow; at most P7D; absent: PT0S",
                     examples = "PT2M")
             @Nullable
             Duration waitBeforePreempting,
 
             @Schema(
-                    description =
-                            "work that is stopped in it keeps its devices for at most this long, whatever its policy says; PT0S to PT1H; absent: PT5M",
+                    description = "the longest that stopped work keeps its devices, even if the grace of its "
+                            + "policy is longer; PT0S to PT1H; absent: PT5M",
                     examples = "PT5M")
             @Nullable
             Duration maxGrace,
 
             @Schema(
-                    description =
-                            "the operator states that its tenants trust each other: nodes whose agent does not keep tenants apart (isolation"
-                                    + " none or os-user) may then serve several of them, whose work can see, disturb and stop each"
-                                    + " other's; for demonstrations and tenants of one house; absent: false")
+                    description = "whether its tenants trust each other. If so, nodes that do not isolate "
+                            + "tenants (isolation none or os-user) may serve several of them. The work of "
+                            + "one tenant can then see, disturb and stop that of another. Use it for "
+                            + "demonstrations, or for tenants of one organization; absent: false")
             @Nullable
             Boolean tenantsTrustEachOther) {
 
@@ -79,7 +77,7 @@ public final class PoolApi {
         }
     }
 
-    @Schema(name = "PoolPatch", description = "What is absent stays as it is; null returns a field to its default.")
+    @Schema(name = "PoolPatch", description = "An absent field stays unchanged; null returns a field to its default.")
     record Patch(
             @Schema(description = "How work is placed on the nodes of the pool; null returns to pack.")
             Pool.@Nullable Placement placement,
@@ -89,7 +87,8 @@ public final class PoolApi {
 
             @Schema(
                     description =
-                            "Number of units in a pool without nodes. Null makes it a pool of nodes, which is refused while work holds a part of the count.")
+                            "Number of units in a pool without nodes. Null makes the pool a pool of nodes, which is "
+                                    + "refused while work holds a part of the count.")
             @Nullable
             GpuAmount capacity,
 
@@ -106,8 +105,8 @@ public final class PoolApi {
             PoolHours hours,
 
             @Schema(
-                    description =
-                            "How long a workload waits in this pool before running work is stopped for it; null returns to PT0S.")
+                    description = "How long a workload waits in this pool before running work is stopped for it; null "
+                            + "returns to PT0S.")
             @Nullable
             Duration waitBeforePreempting,
 
@@ -115,8 +114,8 @@ public final class PoolApi {
             Duration maxGrace,
 
             @Schema(
-                    description =
-                            "`true`: nodes of the pool may run work of several tenants without keeping it apart; null returns to false.")
+                    description = "`true`: nodes of the pool may run work of several tenants without isolation; "
+                            + "null returns to false.")
             @Nullable
             Boolean tenantsTrustEachOther) {
 
@@ -133,7 +132,7 @@ public final class PoolApi {
                     now.tenantsTrustEachOther());
         }
 
-        /** What is null here has its default. */
+        /** A null field takes its default. */
         Settings settings() {
             return new Request(
                             null,
@@ -150,7 +149,7 @@ public final class PoolApi {
         }
     }
 
-    /** What can be set of a pool. */
+    /** The settings of a pool. */
     record Settings(
             Pool.Placement placement,
             Pool.Sharing shareGpus,
@@ -164,7 +163,7 @@ public final class PoolApi {
 
         static final Duration LONGEST_WAIT = Duration.ofDays(7);
         static final Duration DEFAULT_MAX_GRACE = Duration.ofMinutes(5);
-        /** As long as any policy's grace. */
+        /** The longest grace of any policy. */
         static final Duration LONGEST_GRACE = Duration.ofHours(1);
 
         void check(ProblemException.Invalid problems) {
@@ -194,30 +193,29 @@ public final class PoolApi {
             @Schema(description = "absent: always open") @Nullable
             PoolHours hours,
 
-            @Schema(description = "nothing that runs in it is stopped for work that has waited less")
+            @Schema(description = "how long a workload must wait before the leader preempts running work for it")
             Duration waitBeforePreempting,
 
-            @Schema(description = "work that is stopped in it keeps its devices for at most this long")
+            @Schema(description = "the longest that stopped work keeps its devices")
             Duration maxGrace,
 
             @Schema(
-                    description =
-                            "the operator states that its tenants trust each other: nodes whose agent does not keep tenants apart (isolation"
-                                    + " none or os-user) may then serve several of them, whose work can see, disturb and stop each"
-                                    + " other's; for demonstrations and tenants of one house")
+                    description = "whether its tenants trust each other. If so, nodes that do not "
+                            + "isolate tenants (isolation"
+                            + " none or os-user) may serve several of them. The work of one tenant can then see, "
+                            + "disturb and stop that"
+                            + " of another. Use it for demonstrations, or for tenants of one organization")
             boolean tenantsTrustEachOther,
 
-            @Schema(
-                    description =
-                            "GPUs that are there now: the count, or the healthy GPUs of nodes that are heard from")
+            @Schema(description = "GPUs available now: the count, or the healthy GPUs of nodes in contact")
             GpuAmount up,
 
-            @Schema(description = "sum of what is reserved in it over all tenants; may be more than there is")
+            @Schema(description = "sum of the reservations of all tenants in the pool; may exceed its capacity")
             GpuAmount reserved,
 
-            @Schema(description = "nodes in it") int nodes,
+            @Schema(description = "number of nodes") int nodes,
 
-            @Schema(description = "nodes of it that are heard from")
+            @Schema(description = "number of nodes in contact")
             int nodesUp,
 
             long version,
@@ -242,18 +240,18 @@ public final class PoolApi {
             String name,
             GpuAmount reserved,
 
-            @Schema(description = "absent: no limit of the tenant's own") @Nullable
+            @Schema(description = "absent: the tenant has no limit of its own") @Nullable
             GpuAmount limit,
 
             @Nullable Integer weight,
             @Nullable GpuAmount lendable,
             int rank,
 
-            @Schema(description = "what a profile's topology may name, the widest first")
+            @Schema(description = "the levels that a profile's topology may name, the widest first")
             List<String> topologyLevels,
 
             @Schema(
-                    description =
-                            "work that is stopped in it keeps its devices for at most this long, whatever its policy says")
+                    description = "the longest that stopped work keeps its devices, even if the grace of its "
+                            + "policy is longer")
             Duration maxGrace) {}
 }

@@ -14,26 +14,30 @@ import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** A pool's opening hours, as the API speaks of them and as they are stored. */
-@Schema(name = "PoolHours", description = "When the pool is open, week by week; outside nothing starts in it.")
+/** A pool's opening hours, in the form of the API and of the stored row. */
+@Schema(name = "PoolHours", description = "Weekly opening hours of the pool; outside them no work starts in it.")
 public record PoolHours(
-        @Schema(description = "whose clocks the times are of", examples = "Europe/Berlin", required = true) @Nullable
+        @Schema(description = "time zone of the times", examples = "Europe/Berlin", required = true) @Nullable
         String timeZone,
 
-        @Schema(description = "outside all of these it is closed; empty: it is always open", required = true) @Nullable
+        @Schema(description = "the pool is closed outside these spans; empty: always open", required = true) @Nullable
         List<Span> open,
 
         @Schema(
-                description =
-                        "what becomes of work that runs when it closes; go-on (the default), or preempt: it is stopped and waits again, and what states its maximum run time starts only if that is over before")
+                description = "what the leader does with running work when the pool closes. go-on (the "
+                        + "default): it continues. preempt: it is stopped and waits again; a workload "
+                        + "with a maximum run time starts only if it would end before that")
         Hours.@Nullable AtClose atClose) {
 
-    /** More are a mistake. */
+    /** A larger number is a mistake. */
     private static final int MOST_SPANS = 50;
 
     @Schema(name = "PoolHoursSpan")
     public record Span(
-            @Schema(description = "on which it begins", examples = "[\"monday\",\"tuesday\"]", required = true)
+            @Schema(
+                    description = "days on which the span begins",
+                    examples = "[\"monday\",\"tuesday\"]",
+                    required = true)
             @Nullable
             List<@Nullable DayOfWeek> days,
 
@@ -41,13 +45,13 @@ public record PoolHours(
             String from,
 
             @Schema(
-                    description = "the first minute after it; not later than from: on the next day",
+                    description = "first minute after the span; if it is not later than from, it is on the next day",
                     examples = "18:00",
                     required = true)
             @Nullable
             String to) {}
 
-    /** Notes what is wrong with hours as they are asked for. */
+    /** Reports the errors of requested hours. */
     static void check(ProblemException.Invalid problems, @Nullable PoolHours hours) {
         if (hours == null) {
             return;
@@ -55,18 +59,17 @@ public record PoolHours(
         problems.check(
                 hours.zone().isPresent(),
                 "hours.timeZone",
-                "is no time zone",
-                "one of the IANA database, such as Europe/Berlin");
+                "is not a time zone",
+                "a time zone of the IANA database, such as Europe/Berlin");
         if (hours.open == null || hours.open.size() > MOST_SPANS) {
-            problems.add(
-                    "hours.open", "is needed, and not too long", "at most " + MOST_SPANS + " spans; none: always open");
+            problems.add("hours.open", "is missing or too long", "at most " + MOST_SPANS + " spans; none: always open");
             return;
         }
         for (int i = 0; i < hours.open.size(); i++) {
             problems.check(
                     !spans(hours.open.get(i)).isEmpty(),
                     "hours.open[" + i + "]",
-                    "is no span",
+                    "is not a span",
                     "days, and from and to as 08:00, from 00:00 to 24:00");
         }
     }
@@ -79,7 +82,7 @@ public record PoolHours(
         }
     }
 
-    /** One for each of its days; empty where it is none that is accepted. */
+    /** One span for each of its days; empty where the request is invalid. */
     private static List<Hours.Span> spans(@Nullable Span asked) {
         List<Hours.Span> spans = new ArrayList<>();
         if (asked == null || asked.days == null || asked.from == null || asked.to == null) {
@@ -98,7 +101,7 @@ public record PoolHours(
         return spans;
     }
 
-    /** With its defaults filled in; absent where it is always open. */
+    /** The hours with their defaults; absent where the pool is always open. */
     static @Nullable PoolHours normal(@Nullable PoolHours hours) {
         return hours == null || hours.open == null || hours.open.isEmpty()
                 ? null
@@ -106,7 +109,7 @@ public record PoolHours(
                         hours.timeZone, hours.open, hours.atClose == null ? Hours.AtClose.GO_ON : hours.atClose);
     }
 
-    /** As the engine takes them; they were checked. */
+    /** The hours as the engine's value; they passed the checks before. */
     private Hours toEngine() {
         List<Hours.Span> spans = new ArrayList<>();
         (open == null ? List.<Span>of() : open).forEach(span -> spans.addAll(spans(span)));
@@ -146,7 +149,7 @@ public record PoolHours(
                 EnumNames.stored(Hours.AtClose.class, stored.getString("atClose")));
     }
 
-    /** What is stored of a pool, as the engine takes it. */
+    /** The stored hours of a pool as the engine's value. */
     public static Optional<Hours> stored(@Nullable JsonObject stored) {
         return Optional.ofNullable(fromJson(stored)).map(PoolHours::toEngine);
     }

@@ -28,7 +28,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** The operator's pools, with what is in them now. */
+/** The operator's pools, with their present capacity. */
 @Path("/v1/operator/pools")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Pools")
@@ -42,7 +42,7 @@ public class PoolResource {
 
     @POST
     @RequiresPermission(Permission.POOLS_WRITE)
-    @Operation(operationId = "createPool", summary = "Adds a pool; the same again changes nothing and answers 200")
+    @Operation(operationId = "createPool", summary = "Adds a pool; an identical repeat changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
     public Uni<Response> create(PoolApi.@Nullable Request body, @BeanParam WriteParams params, UriInfo uri) {
@@ -59,7 +59,7 @@ public class PoolResource {
     @GET
     @Path("{pool}")
     @RequiresPermission(Permission.POOLS_READ)
-    @Operation(operationId = "getPool", summary = "Shows a pool and its capacity now")
+    @Operation(operationId = "getPool", summary = "Shows a pool and its present capacity")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PoolApi.View.class)))
     public Uni<Response> get(@PathParam("pool") String pool) {
         return pools.get(pool);
@@ -86,8 +86,8 @@ public class PoolResource {
     @DELETE
     @Path("{pool}")
     @RequiresPermission(Permission.POOLS_WRITE)
-    @Operation(operationId = "retirePool", summary = "Retires a pool that has no nodes and no allotments left")
-    @APIResponse(responseCode = "204", description = "It is retired.")
+    @Operation(operationId = "retirePool", summary = "Retires a pool that has no nodes and no allotments")
+    @APIResponse(responseCode = "204", description = "The pool is retired.")
     public Uni<Response> retire(@PathParam("pool") String pool, @BeanParam WriteParams params, UriInfo uri) {
         return pools.retire(pool, params, uri);
     }

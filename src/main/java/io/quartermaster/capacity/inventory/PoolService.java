@@ -25,11 +25,11 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Adds, changes and retires pools, as the system role. */
+/** Adds, changes and retires pools, in the system role. */
 @ApplicationScoped
 class PoolService {
 
-    /** As many as a node may name domains. */
+    /** As many as the domains that a node may name. */
     private static final int MAX_LEVELS = NodeService.MAX_TOPOLOGY;
 
     private static final String PATH = "/v1/operator/pools/";
@@ -84,7 +84,8 @@ class PoolService {
                     if (used) {
                         throw ProblemException.conflict(
                                 "name-was-used",
-                                "a retired pool was named " + name + ", and the books go by names; choose another");
+                                "a retired pool was named " + name
+                                        + ", and its usage stays stored under this name; choose another name");
                     }
                 })
                 .chain(() -> store.insert(work.connection(), id, name, settings))
@@ -129,7 +130,7 @@ class PoolService {
                         throw ProblemException.refused(
                                 "pool-has-nodes",
                                 "capacity",
-                                "the pool has " + GpuFormat.count(before.nodes(), "node") + ", so it is no plain count",
+                                "the pool has " + GpuFormat.count(before.nodes(), "node") + "; a plain count has none",
                                 "no capacity, or a pool without nodes");
                     }
                     boolean trustEnds = before.tenantsTrustEachOther() && !settings.tenantsTrustEachOther();
@@ -150,8 +151,8 @@ class PoolService {
     }
 
     /**
-     * Retires a pool that has no nodes and no allotments. Allotments are granted under the pool's lock too, so none is granted between the
-     * check and the commit.
+     * Retires a pool that has no nodes and no allotments. Allotments are granted under the pool's lock too, so none is
+     * granted between the check and the commit.
      */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
         return action.run(uri, params, null, (OperatorWriteContext.Work work) -> known(
@@ -177,7 +178,7 @@ class PoolService {
                 "at most " + MAX_LEVELS + " different names, each " + ResourceNames.ACCEPTED);
     }
 
-    /** What holds a part of a plain count holds no devices of nodes. */
+    /** Work in a plain count holds no devices of nodes. */
     private Uni<Void> requireCountUnused(SqlConnection connection, PoolApi.View before, PoolApi.Settings after) {
         return before.capacity() == null || after.capacity() != null
                 ? Uni.createFrom().voidItem()
@@ -194,7 +195,7 @@ class PoolService {
                         .replaceWithVoid();
     }
 
-    /** Work of a profile that names a level would wait for good once none of its pools has it. */
+    /** Work of a profile that names a level would wait forever once none of its pools has the level. */
     private Uni<Void> requireLevelsKept(SqlConnection connection, PoolApi.View before, PoolApi.Settings after) {
         List<String> dropped = new ArrayList<>(before.topologyLevels());
         dropped.removeAll(after.topologyLevels());
@@ -210,7 +211,7 @@ class PoolService {
                                         List.of(new Problem.Field(
                                                 "topologyLevels",
                                                 "profiles need " + String.join(", ", dropped),
-                                                "the levels that are there, until those profiles name others"))));
+                                                "the present levels, until those profiles name others"))));
                             }
                         })
                         .replaceWithVoid();
@@ -219,7 +220,7 @@ class PoolService {
     private static void refuseWhile(String what, List<String> left) {
         if (!left.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "it has " + what + ": " + ListFilters.some(left) + "; end those first");
+                    "in-use", "the pool has " + what + ": " + ListFilters.some(left) + "; end those first");
         }
     }
 

@@ -15,13 +15,15 @@ import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** The table {@code pool}, with what its nodes and allotments add up to; retired pools are not seen here. */
+/** The table {@code pool}, together with the sums of its nodes and allotments; its queries skip retired pools. */
 @ApplicationScoped
 public class PoolStore {
 
     private static final String SELECT = """
-            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours, p.wait_before_preempting_ms, p.max_grace_ms, p.tenants_trust_each_other, p.version, p.created_at,
-                coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint as reserved_milli,
+            select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours,
+                p.wait_before_preempting_ms, p.max_grace_ms, p.tenants_trust_each_other, p.version, p.created_at,
+                coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint
+                    as reserved_milli,
                 (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
                 (select count(*) from node n join node_contact c on c.node_id = n.id
                     where n.pool_id = p.id and n.retired_at is null and c.lost_at is null)::int as nodes_up,
@@ -45,7 +47,7 @@ public class PoolStore {
                 .map(rows -> RowValues.list(rows, PoolStore::view));
     }
 
-    /** Whether any pool ever had the name: the books go by it, so it is not given twice. */
+    /** Whether any pool ever had the name. Stored usage refers to pools by name, so a name is never used twice. */
     Uni<Boolean> wasUsed(SqlConnection connection, String name) {
         return connection
                 .preparedQuery("select 1 from pool where name = $1")
@@ -55,18 +57,20 @@ public class PoolStore {
 
     Uni<Void> insert(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
-                .preparedQuery(
-                        "insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, topology_levels, hours, wait_before_preempting_ms,"
-                                + " max_grace_ms, tenants_trust_each_other) values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)")
+                .preparedQuery("insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, "
+                        + "topology_levels, hours, wait_before_preempting_ms,"
+                        + " max_grace_ms, tenants_trust_each_other) values ($1, $2, $3, $4, $5, $6, $7, "
+                        + "$8, $9, $10, $11)")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
 
     Uni<Void> update(SqlConnection connection, UUID id, String name, PoolApi.Settings settings) {
         return connection
-                .preparedQuery(
-                        "update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, topology_levels = $7, hours = $8, wait_before_preempting_ms = $9, max_grace_ms = $10, tenants_trust_each_other = $11,"
-                                + " version = version + 1 where id = $1 and name = $2")
+                .preparedQuery("update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, "
+                        + "topology_levels = $7, hours = $8, wait_before_preempting_ms = $9, max_grace_ms = $10, "
+                        + "tenants_trust_each_other = $11,"
+                        + " version = version + 1 where id = $1 and name = $2")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
@@ -78,7 +82,7 @@ public class PoolStore {
                 .replaceWithVoid();
     }
 
-    /** How many attempts hold a part of the pool. */
+    /** The number of attempts that hold a part of the pool. */
     Uni<Long> attempts(SqlConnection connection, UUID id) {
         return connection
                 .preparedQuery("select count(*) as held from attempt where pool_id = $1 and state <> 'ended'")
@@ -102,22 +106,26 @@ public class PoolStore {
                 .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }
 
-    /** Profiles that name one of these levels and would find it in none of their pools any more, each after its tenant. */
+    /**
+     * Profiles that name one of these levels and would find it in none of their pools any more, each after its tenant.
+     */
     Uni<List<String>> profilesWithout(SqlConnection connection, UUID pool, Collection<String> levels) {
         return connection
                 .preparedQuery("""
                         select f.tenant_id || ' ' || f.name from profile f
                          where f.retired_at is null and $1 = any(f.pool_ids) and exists (
-                                select 1 from unnest(array[f.required_level, f.preferred_level, f.slice_level]) named(level)
+                                select 1 from unnest(array[f.required_level, f.preferred_level,
+                                    f.slice_level]) named(level)
                                  where named.level = any($2) and not exists (
-                                       select 1 from pool o where o.id = any(f.pool_ids) and o.id <> $1 and named.level = any(o.topology_levels)))
+                                       select 1 from pool o where o.id = any(f.pool_ids) and o.id <> $1
+                                           and named.level = any(o.topology_levels)))
                          order by 1
                         """)
                 .execute(Tuple.of(pool, levels.toArray(String[]::new)))
                 .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }
 
-    /** Whether the operator states that tenants of the pool may meet on nodes that do not keep them apart. */
+    /** Whether the operator states that tenants of the pool may share nodes that do not isolate them. */
     Uni<Boolean> tenantsTrustEachOther(SqlConnection connection, UUID pool) {
         return connection
                 .preparedQuery("select tenants_trust_each_other from pool where id = $1")
@@ -125,12 +133,12 @@ public class PoolStore {
                 .map(rows -> rows.iterator().next().getBoolean(0));
     }
 
-    /** Nodes of the pool that say they cannot keep tenants apart, by name. */
+    /** Nodes of the pool whose agents report that they cannot isolate tenants, by name. */
     Uni<List<String>> unisolatedNodes(SqlConnection connection, UUID pool) {
         return connection
-                .preparedQuery(
-                        "select n.name from node n join node_contact c on c.node_id = n.id"
-                                + " where n.pool_id = $1 and n.retired_at is null and c.isolation <> 'container' order by n.name")
+                .preparedQuery("select n.name from node n join node_contact c on c.node_id = n.id"
+                        + " where n.pool_id = $1 and n.retired_at is null and c.isolation <> 'container' "
+                        + "order by n.name")
                 .execute(Tuple.of(pool))
                 .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }

@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The public API as one caller meets it, with a token of its realm that is renewed before it runs out. A service that is away or starting
- * is asked again for a while; each POST carries an {@code Idempotency-Key}, so asking again does nothing twice.
+ * A client of the public API, with a token of its realm that it renews in time. It repeats requests to a service that
+ * is unavailable or starting. Each POST carries an {@code Idempotency-Key}, so a repetition has no further effect.
  */
 public final class ApiClient {
 
@@ -34,10 +34,10 @@ public final class ApiClient {
     private static final Set<Integer> AWAY_STATUS = Set.of(502, 503, 504);
     private static final Set<Integer> BAD_INPUT = Set.of(400, 422);
     private static final Duration ASK_AGAIN = Duration.ofMillis(250);
-    /** Keycloak refuses a person who logs in elsewhere at the same moment just as it refuses a wrong password. */
+    /** Keycloak refuses a user who logs in elsewhere at the same moment just as it refuses a wrong password. */
     private static final int LOGIN_ATTEMPTS = 5;
 
-    /** Longer than the second within which Keycloak takes two logins for an attack. */
+    /** Longer than the second within which Keycloak treats two logins as an attack. */
     private static final Duration LOGIN_AGAIN = Duration.ofMillis(1_500);
 
     private static final long RENEW_BEFORE_NANOS = Duration.ofSeconds(20).toNanos();
@@ -56,7 +56,7 @@ public final class ApiClient {
         this.grant = grant;
     }
 
-    /** A service account of a realm. */
+    /** A client for a service account of a realm. */
     public static ApiClient ofClient(String url, String keycloakUrl, String realm, String clientId, String secret) {
         return of(
                 url,
@@ -65,7 +65,7 @@ public final class ApiClient {
                 Map.of("grant_type", "client_credentials", "client_id", clientId, "client_secret", secret));
     }
 
-    /** A person whose realm lets programs send passwords: demonstrations only. */
+    /** A client for a user of a realm that accepts passwords from programs: demonstrations only. */
     public static ApiClient ofUser(String url, String keycloakUrl, String realm, String username, String password) {
         return of(
                 url,
@@ -81,21 +81,21 @@ public final class ApiClient {
         return new ApiClient(http, url, token, new LinkedHashMap<>(grant));
     }
 
-    /** What the service answered. */
+    /** An answer of the service. */
     public record Answer(int status, JsonNode body, Optional<String> etag) {
 
         boolean ok() {
             return status >= 200 && status < 300;
         }
 
-        /** For people: the problem's own words, and each field that was not accepted. */
+        /** A text for messages: the problem's own words, and each field that was refused. */
         String problem() {
             StringBuilder text = new StringBuilder(
                     "HTTP " + status + ": " + body.path("detail").asText(body.toString()));
             for (JsonNode error : body.path("errors")) {
                 String field = error.path("field").asText() + ": "
                         + error.path("message").asText();
-                // The detail of a problem with one field says just that.
+                // The detail of a problem with one field names that field already.
                 if (text.indexOf(field) < 0) {
                     text.append("; ").append(field);
                 }
@@ -121,12 +121,15 @@ public final class ApiClient {
         return send("PUT", path, body);
     }
 
-    /** Changes what is at this version. */
+    /** Changes the object at this version. */
     Answer patch(String path, long version, Object body) {
         return send("PATCH", path, body, Map.of("If-Match", "\"" + version + "\""));
     }
 
-    /** As {@link #get}, {@link #post}, {@link #put}; an answer that is no success ends the command with the service's own words. */
+    /**
+     * Like {@link #get}, {@link #post}, {@link #put}, but an answer other than success ends the command with the
+     * service's message.
+     */
     public JsonNode require(Answer answer) {
         if (!answer.ok()) {
             throw new ApiFailure(answer.problem(), BAD_INPUT.contains(answer.status()));
@@ -134,7 +137,7 @@ public final class ApiClient {
         return answer.body();
     }
 
-    /** Waits for what was answered with 202, however long it takes; ends the command when that fails. */
+    /** Waits for the operation of a 202 answer, however long it takes; ends the command when it fails. */
     JsonNode follow(JsonNode operation) {
         String path = "/v1/operator/operations/" + operation.path("id").asText();
         while (true) {
@@ -151,7 +154,7 @@ public final class ApiClient {
         }
     }
 
-    /** Checks the stored books, and returns what was found. */
+    /** Audits the stored usage, and returns the result. */
     public JsonNode audit(Map<String, String> request) {
         JsonNode done = follow(require(post("/v1/operator/audits", request)));
         return require(get("/v1/operator/audits/" + done.path("id").asText()));
@@ -181,7 +184,7 @@ public final class ApiClient {
                 response.statusCode(), read(response.body()), response.headers().firstValue("ETag"));
     }
 
-    /** A token that is good for at least half of its life. */
+    /** A token that is valid for at least half of its lifetime. */
     public String token() {
         if (System.nanoTime() - renewAtNanos >= 0) {
             String form = grant.entrySet().stream()
@@ -213,14 +216,16 @@ public final class ApiClient {
         return response;
     }
 
-    /** A person's; what a program presents is not refused for a moment only. */
+    /** Whether Keycloak refused a user's login. The login of a service account has no such temporary refusal. */
     private boolean isRefusedLogin(HttpResponse<String> response) {
         return grant.containsKey("password")
                 && response.statusCode() != 200
                 && read(response.body()).path("error").asText().equals("invalid_grant");
     }
 
-    /** Whatever the service, or what it stands on, could not answer is asked again; what it refused is not. */
+    /**
+     * Sends the request, and repeats it if the service, or a server that it needs, was unavailable; a refusal is final.
+     */
     private HttpResponse<String> exchange(HttpRequest request) {
         long until = System.nanoTime() + AWAY.toNanos();
         while (true) {
@@ -243,7 +248,7 @@ public final class ApiClient {
         }
     }
 
-    /** Keycloak answers 500 while its database is away. */
+    /** Keycloak answers 500 while its database is unavailable. */
     private boolean isAway(HttpRequest request, HttpResponse<String> response) {
         return AWAY_STATUS.contains(response.statusCode())
                 || response.statusCode() == 500 && request.uri().equals(tokenUrl);
@@ -270,7 +275,7 @@ public final class ApiClient {
         try {
             return JSON.writeValueAsString(body);
         } catch (JsonProcessingException e) {
-            throw new IllegalArgumentException("not to be written as JSON", e);
+            throw new IllegalArgumentException("cannot write the body as JSON", e);
         }
     }
 
@@ -282,7 +287,7 @@ public final class ApiClient {
         }
     }
 
-    /** A command cannot go on; the message is for people. */
+    /** A command cannot continue; the message is for users. */
     public static final class ApiFailure extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -297,7 +302,7 @@ public final class ApiClient {
             this.badInput = badInput;
         }
 
-        /** Whether the service did not accept what the caller gave. */
+        /** Whether the service refused the caller's input. */
         public boolean badInput() {
             return badInput;
         }

@@ -15,10 +15,11 @@ import java.util.Map;
 import java.util.Properties;
 
 /**
- * The start data of the local demonstration, loaded through the public API with the tokens of those who would do it: a pool of ten GPUs on
- * one node; {@code acme}, who reserves them all, with two groups; {@code globex}, who reserves nothing and may use two.
+ * The start data of the local demonstration: a pool of ten GPUs on one node; {@code acme}, which reserves them all,
+ * with two groups; {@code globex}, which reserves nothing and may use two. It is loaded through the public API, with
+ * the tokens of the operator and the tenant admins.
  *
- * <p>Loaded once per data folder; what people change afterwards stays as they left it. Broken off in the middle, it goes on where it was.
+ * <p>Loaded once per data folder; later changes by users stay. If loading is interrupted, the next start continues it.
  */
 public final class DemoSeed {
 
@@ -47,13 +48,13 @@ public final class DemoSeed {
     }
 
     /**
-     * What the demonstration's agent and the first look need.
+     * The values that the demonstration's agent and the printed example need.
      *
      * @param issuer the realm of the first tenant
      */
     public record Loaded(String clientId, Path secretFile, String tokenUrl, String issuer) {}
 
-    /** Fails with the service's own words when it refuses something. */
+    /** Loads the data; fails with the service's message when the service refuses something. */
     public Loaded load() throws IOException {
         Path marker = folder.resolve(MARKER);
         Path secretFile = folder.resolve("agent").resolve("secret");
@@ -84,7 +85,10 @@ public final class DemoSeed {
         }
     }
 
-    /** A pool that was made before it could say so: all tenants of the demonstration share its one node. */
+    /**
+     * An older version may have created the pool without this field: all tenants of the demonstration share its one
+     * node.
+     */
     private void stateTrust() {
         awaitOperatorRealm();
         String path = "/v1/operator/pools/" + POOL;
@@ -134,7 +138,7 @@ public final class DemoSeed {
         ApiClient admin = ApiClient.ofUser(url, keycloakUrl, tenant, "admin", passwords.admin());
         String base = "/v1/tenants/" + tenant;
         boolean reserves = tenant.equals(TENANTS.getFirst());
-        // A profile larger than the tenant's limit could never run, and is refused.
+        // The service refuses a profile larger than the tenant's limit, because it could never run.
         List<String> profiles = reserves ? List.of("1gpu", "2gpu", "3gpu") : List.of("1gpu", "2gpu");
         for (int gpus = 1; gpus <= profiles.size(); gpus++) {
             makeUnlessThere(
@@ -183,7 +187,9 @@ public final class DemoSeed {
         return answer.ok();
     }
 
-    /** The operator's realm is made in the background once Keycloak is there; until then it gives no token. */
+    /**
+     * The service creates the operator's realm in the background once Keycloak is up; until then it issues no token.
+     */
     private void awaitOperatorRealm() {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (true) {
@@ -199,7 +205,7 @@ public final class DemoSeed {
         }
     }
 
-    /** Returns the tenant's issuer when its realm and everything else of it is made. */
+    /** Returns the tenant's issuer when its realm and all its other parts exist. */
     private String awaitActive(String tenant) {
         long end = System.nanoTime() + PATIENCE.toNanos();
         while (System.nanoTime() < end) {
@@ -209,11 +215,11 @@ public final class DemoSeed {
                 return known.path("issuer").asText();
             }
             if (state.equals("failed")) {
-                throw new ApiFailure("The tenant " + tenant + " could not be made; see the service's log.");
+                throw new ApiFailure("The tenant " + tenant + " could not be created; see the service's log.");
             }
             DemoStage.pause();
         }
-        throw new ApiFailure("The tenant " + tenant + " was not made within " + PATIENCE.toMinutes() + " minutes.");
+        throw new ApiFailure("The tenant " + tenant + " was not created within " + PATIENCE.toMinutes() + " minutes.");
     }
 
     private static void writeSecret(Path file, String secret) {

@@ -8,13 +8,17 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 
-/** The demonstration's workloads as the API shows them; prints each change once, in the order in which it is seen. */
+/**
+ * Watches the demonstration's workloads through the API; prints each change once, in the order in which it sees them.
+ */
 public final class DemoStage {
 
     private static final Duration LOOK_EVERY = Duration.ofMillis(250);
@@ -38,6 +42,7 @@ public final class DemoStage {
         private final String id;
         private final Map<String, String> seen = new HashMap<>();
         private JsonNode details;
+        private final Set<String> reasonsSeen = new HashSet<>();
         private boolean hasRun;
 
         private Actor(ApiClient owner, String tenant, String name, JsonNode submitted) {
@@ -64,22 +69,33 @@ public final class DemoStage {
             return name;
         }
 
-        /** Whether it was seen running, or done; a service that was killed may show neither for a while. */
+        /** Whether it was seen waiting for this reason, now or earlier. */
+        boolean hasWaitedFor(String code) {
+            return reasonsSeen.contains(code);
+        }
+
+        /** Whether it was seen running, or done. After the service is killed it may show neither for some time. */
         boolean hasRun() {
             return hasRun;
         }
 
-        /** Whether it was told to stop, has stopped, and waits again or has begun anew; or came to its end within its grace. */
+        /**
+         * Whether it received a stop notice, has stopped, and waits again or has started again; or ended within its
+         * grace.
+         */
         boolean gaveWay() {
             return preemptions() > 0 && (state().equals("waiting") || state().equals("succeeded") || attempts() > 1);
         }
 
-        /** Whether an attempt of it ended with its node's silence. */
+        /** Whether an attempt of it was lost because its node was silent. */
         boolean wasLost() {
             return details.path("attempts").findValuesAsText("outcome").contains("lost");
         }
 
-        /** Whether an attempt of it had worked for a step when it was told to stop: one that was stopped at its start saved none. */
+        /**
+         * Whether an attempt of it had worked for a step when the stop notice came. An attempt that stops at its start
+         * has saved nothing.
+         */
         boolean hadSomethingToSave() {
             for (JsonNode attempt : details.path("attempts")) {
                 if (attempt.hasNonNull("startedAt") && attempt.hasNonNull("stoppingAt")) {
@@ -112,6 +128,9 @@ public final class DemoStage {
         private void look() {
             details = owner.require(owner.get(path()));
             String state = state();
+            if (state.equals("waiting")) {
+                reasonsSeen.add(reason());
+            }
             hasRun |= state.equals("running") || state.equals("succeeded");
             String text =
                     switch (state) {
@@ -127,7 +146,7 @@ public final class DemoStage {
                 JsonNode last = newest(preemptions);
                 say(String.format(
                         Locale.ROOT,
-                        "  %-7s %-4s is told to stop: %s%s, by right of %s",
+                        "  %-7s %-4s is being stopped: %s%s, by right of %s",
                         tenant,
                         name,
                         last.path("cause").asText(),
@@ -144,7 +163,10 @@ public final class DemoStage {
                             + reason.path("sentence").asText();
         }
 
-        /** Reasons carry numbers that move; a line is printed when state or code change. */
+        /**
+         * The sentence of a reason contains changing numbers; a line is printed only when the state or the code
+         * changes.
+         */
         private boolean changed(String what, String now) {
             int cut = now.indexOf(',');
             String key = now.startsWith("waiting") && cut > 0 ? now.substring(0, cut) : now;
@@ -194,7 +216,7 @@ public final class DemoStage {
         return actors.stream().anyMatch(Actor::wasLost);
     }
 
-    /** Watches until it is so, printing what changes meanwhile. */
+    /** Watches until the condition is true, and prints the changes meanwhile. */
     void until(String what, BooleanSupplier so) {
         long end = System.nanoTime() + patience.toNanos();
         while (true) {
@@ -204,10 +226,11 @@ public final class DemoStage {
             }
             if (System.nanoTime() > end) {
                 throw new ApiFailure(
-                        "This did not come true within " + patience.toSeconds() + " s: " + what + ". Instead: "
+                        "The demonstration waited " + patience.toSeconds() + " s in vain until " + what + ". Now: "
                                 + actors.stream().map(Actor::standing).collect(Collectors.joining(", "))
-                                + ". The story needs the rules that the demo set up, and GPUs that nobody else uses:"
-                                + " if those were changed, set them back, or begin again with qm down, qm reset and qm up.");
+                                + ". The demonstration needs its initial rules, and GPUs that no other work uses:"
+                                + " if those have changed, restore them, or start again with qm down, qm reset "
+                                + "and qm up.");
             }
             pause();
         }

@@ -13,9 +13,10 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * The worked example of ClearML's article on resource policies (June 2024) with a second tenant: each scene says what must be so before the
- * next begins, so the story ends as it must or says where it did not. Work that is lost because its node was silent for too long makes room
- * without anybody being told to stop; from then on the story asks only that everybody runs in the end and that the bill holds.
+ * The worked example of ClearML's article on resource policies (June 2024) with a second tenant. Each scene states its
+ * end condition, so the story either ends as planned or reports the scene that failed. Work that is lost because its
+ * node was silent for too long frees GPUs without a preemption. From then on the story only requires that every job
+ * runs in the end and that the bill is correct.
  */
 public final class DemoStory {
 
@@ -27,7 +28,7 @@ public final class DemoStory {
     private final ApiClient globex;
     private final int steps;
 
-    /** @param steps of half a second that an R&D job takes */
+    /** @param steps the length of an R&D job, in steps of half a second */
     public DemoStory(
             PrintWriter out,
             DemoStage stage,
@@ -45,7 +46,7 @@ public final class DemoStory {
         this.steps = steps;
     }
 
-    /** Throws when something did not come true. */
+    /** Plays the story; throws when a scene fails. */
     public void play() {
         clearStage();
         Instant begun = Instant.now().truncatedTo(ChronoUnit.MILLIS);
@@ -59,33 +60,32 @@ public final class DemoStory {
         stage.until(
                 "r-1, r-2 and r-3 run, r-4 and r-5 wait for LIMIT",
                 () -> jobs.subList(0, 3).stream().allMatch(Actor::hasRun)
-                        && jobs.subList(3, 5).stream()
-                                .allMatch(job -> job.state().equals("waiting")
-                                        && job.reason().equals("LIMIT")));
+                        && jobs.subList(3, 5).stream().allMatch(job -> job.hasWaitedFor("LIMIT")));
 
         stage.scene("globex reserves nothing and may use 2: it borrows the GPU that acme leaves idle.");
         Actor borrower = stage.submit(globex, DemoWorld.BORROWER, DemoWorld.queue("rnd", 1), "g-1", steps);
         stage.until("g-1 runs", borrower::hasRun);
 
-        stage.scene("DevOps wants 3 GPUs of its reserved 5: the job that R&D started last gives way.");
+        stage.scene("DevOps requests 3 GPUs of its reserved 5: the leader preempts the job that R&D started last.");
         Actor first = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 3), "d-1", steps);
         stage.until(
                 "d-1 runs, r-3 waits again",
                 () -> first.hasRun() && (jobs.get(2).gaveWay() || isDisturbed(jobs)));
 
-        stage.scene("DevOps wants 2 more, still within its 5, and only 0 are free: one more job of R&D gives way.");
+        stage.scene("DevOps requests 2 more, still within its 5, but no GPU is free: the leader preempts one "
+                + "more job of R&D.");
         Actor second = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 2), "d-2", steps);
         stage.until(
                 "d-2 runs, r-2 waits again",
                 () -> second.hasRun() && (jobs.get(1).gaveWay() || isDisturbed(jobs)));
         must(
                 isDisturbed(jobs) || jobs.get(0).preemptions() == 0 && borrower.preemptions() == 0,
-                "r-1 and g-1 were never told to stop");
+                "r-1 and g-1 were never preempted");
 
-        stage.scene("As jobs end, those that were preempted go first and resume from their checkpoints.");
+        stage.scene("As jobs end, preempted jobs go first and resume from their checkpoints.");
         List<Actor> all = new ArrayList<>(jobs);
         all.addAll(List.of(borrower, first, second));
-        stage.until("everything has succeeded", () -> all.stream()
+        stage.until("all jobs have succeeded", () -> all.stream()
                 .allMatch(job -> job.state().equals("succeeded")));
         for (Actor victim : jobs.stream()
                 .filter(job -> job.preemptions() > 0 && job.attempts() > 1 && !job.wasLost())
@@ -101,8 +101,8 @@ public final class DemoStory {
     }
 
     /**
-     * Whether the play was held up, by a restart of the service, say: work was lost, or a job that should still run has ended and left its
-     * GPUs, so that another job gives way than the story names, or none.
+     * Whether a disturbance, such as a restart of the service, delayed the story. Work was lost, or a job that should
+     * still run has ended and freed its GPUs. Then another job is preempted than the story names, or none.
      */
     private boolean isDisturbed(List<Actor> jobs) {
         return stage.hasLostWork()
@@ -110,7 +110,7 @@ public final class DemoStory {
                         .anyMatch(job -> job.preemptions() == 0 && job.state().equals("succeeded"));
     }
 
-    /** What an earlier, interrupted play left behind would stand in this one's way. */
+    /** Work of an earlier, interrupted run would block this one. */
     private void clearStage() {
         List<Player> players = List.of(
                 new Player(rnd, DemoWorld.OWNER, DemoWorld.RND_MEMBER),
@@ -119,23 +119,23 @@ public final class DemoStory {
         players.forEach(Player::cancelAll);
         for (Player player : players) {
             for (int looks = 0; !player.live().isEmpty(); looks++) {
-                must(looks < 240, "what an earlier demo left has stopped");
+                must(looks < 240, "the work of an earlier demonstration has stopped");
                 DemoStage.pause();
             }
         }
     }
 
-    /** A user of the demonstration, with what is that user's own. */
+    /** A user of the demonstration, with the client and the workloads of that user. */
     private record Player(ApiClient client, String tenant, String user) {
 
         void cancelAll() {
             for (String workload : live()) {
-                // One that is over by now refuses, which is as good.
+                // A workload that has ended refuses the call, which is fine.
                 client.post(path() + "/" + workload + "/cancel", Map.of());
             }
         }
 
-        /** The ids of what is not over. */
+        /** The ids of the workloads that have not ended. */
         List<String> live() {
             String all = path() + "?state=held,waiting,starting,running,stopping,paused&submittedBy="
                     + ApiClient.encode(user);
@@ -158,7 +158,7 @@ public final class DemoStory {
 
     private void bill(Instant from, Instant to) {
         awaitCounted(from, to);
-        stage.scene("What it comes to, from " + from + " to " + to + ":");
+        stage.scene("The usage, from " + from + " to " + to + ":");
         String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
         for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
             JsonNode usage = operator.require(
@@ -194,7 +194,7 @@ public final class DemoStory {
         must(holds, "the equations of the ledger hold");
     }
 
-    /** Usage is counted up to the leader's last look, so the end of the window may not be in it yet. */
+    /** Usage is counted up to the leader's last cycle, which may be before the end of the window. */
     private void awaitCounted(Instant from, Instant to) {
         String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
         for (int looks = 0; ; looks++) {
@@ -217,7 +217,7 @@ public final class DemoStory {
 
     private static void must(boolean so, String what) {
         if (!so) {
-            throw new ApiFailure("The story went wrong; this should be so: " + what);
+            throw new ApiFailure("The demonstration failed; expected: " + what);
         }
     }
 }

@@ -8,16 +8,17 @@ public final class LoadReport {
 
     private LoadReport() {}
 
-    /** @param conditions what the run was made on, one line each */
+    /** @param conditions the conditions of the run, one line each */
     public static String markdown(List<LoadRun.Round> rounds, List<String> conditions) {
         StringBuilder text = new StringBuilder("""
                 # Submissions under load
 
-                Made by `qm load`. The *ceiling* is, on the same service in the same run, an authenticated insert of one row in a transaction with
-                row-level security. A submission does that and more: admission in Redis, two rows, a wake-up, and the leader plans and commits beside it.
-                *Bound* is the time from sending a submission until a client sees in the live view that it holds its devices.
-                Inserts and submissions are measured in turn, and the part of the ceiling is the median of the pairs. Batches are of 1,000
-                submissions, into a queue whose work waits.
+                Made by `qm load`. The *ceiling* is the rate of an authenticated insert of one row in a transaction with
+                row-level security, on the same service in the same run. A submission does more: admission in Redis, two
+                rows, a wake-up, and a plan and a commit of the leader. *Bound* is the time from sending a submission
+                until a client sees in the live view that the workload holds its devices. The run alternates inserts and
+                submissions, and the part of the ceiling is the median of the pairs. A batch has 1,000 submissions, and
+                goes into a queue whose work waits.
 
                 """);
         conditions.forEach(line -> text.append("- ").append(line).append('\n'));
@@ -45,7 +46,8 @@ public final class LoadReport {
             round.redisStopped()
                     .ifPresent(stopped -> text.append(String.format(
                             Locale.ROOT,
-                            "%nWith Redis stopped (SIGSTOP), %d clients: %.0f submissions/s, p50 and p99 %s ms, %d refused.%n",
+                            "%nWith Redis stopped (SIGSTOP), %d clients: %.0f submissions/s, p50 and p99 %s ms, "
+                                    + "%d refused.%n",
                             stopped.clients(),
                             stopped.perSecond(),
                             pair(stopped.answer()),
@@ -58,7 +60,7 @@ public final class LoadReport {
                 .sum();
         text.append(String.format(
                 Locale.ROOT,
-                "%nRequests that the service refused because it had too much to do, or did not answer within a minute: %d.%n",
+                "%nRequests that the overloaded service refused, or did not answer within a minute: %d.%n",
                 refused));
         return text.toString();
     }

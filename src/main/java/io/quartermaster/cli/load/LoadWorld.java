@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The tenant of the load run: a pool that is a plain count, so that what is bound needs no node; a queue whose work starts at once, and
- * one whose work only waits.
+ * The tenant of the load run: a pool that is a plain count, so that bound work needs no node; a queue whose work starts
+ * immediately, and one whose work only waits.
  */
 public final class LoadWorld {
 
@@ -41,7 +41,7 @@ public final class LoadWorld {
         String own = "/v1/tenants/" + TENANT;
         admin.require(admin.post(own + "/profiles", Map.of("name", "one", "gpus", "1", "pools", List.of(POOL))));
         policy("rnd", Map.of("pool", POOL, "reserved", MANY));
-        // Its first workload takes the one GPU and keeps it: nothing runs in a pool that is a plain count, so nothing
+        // Its first workload takes the one GPU and keeps it: in a pool that is a plain count no work runs, so none
         // ends.
         policy("devops", Map.of("pool", POOL, "reserved", "0", "limit", "1"));
         return new Queues(queue("rnd"), queue("devops"));
@@ -71,7 +71,7 @@ public final class LoadWorld {
                 return;
             }
             if (state.equals("failed") || System.nanoTime() > end) {
-                throw new ApiFailure("The tenant of the load run was not made: " + state);
+                throw new ApiFailure("The tenant of the load run could not be created: " + state);
             }
             DemoStage.pause();
         }

@@ -18,14 +18,15 @@ import java.util.concurrent.locks.LockSupport;
 import org.postgresql.ds.PGSimpleDataSource;
 
 /**
- * Submits batches at a steady rate to a service that keeps things for a minute only, and measures how much lies there longer. What waits is
- * cancelled after a while, straight in the tables of this run's own database, so that the leader's work stays the same.
+ * Submits batches at a steady rate to a service with retentions of one minute, and measures how many rows stay longer.
+ * It cancels waiting work after some time, directly in the tables of this run's own database, so that the leader's load
+ * stays constant.
  */
 public final class RetentionRun {
 
-    /** What this run sets all retentions to. */
+    /** The value of all retentions in this run. */
     public static final Duration KEPT = Duration.ofSeconds(60);
-    /** Rows older than the retention by this are overdue. */
+    /** Rows that exceed the retention by this are overdue. */
     static final Duration TOLERANCE = Duration.ofSeconds(30);
 
     private static final Duration SAMPLE_EVERY = Duration.ofSeconds(5);
@@ -55,16 +56,16 @@ public final class RetentionRun {
 
     private final AtomicLong accepted = new AtomicLong();
     private final AtomicLong refused = new AtomicLong();
-    /** Batches that were due while as many as may be were under way. */
+    /** Batches that were due while the maximum number was in flight. */
     private long late;
 
     private Share feed = new Share(0, 0, 0);
     private Share keys = new Share(0, 0, 0);
 
-    /** Where the run's database is, and the account that sees all of it. */
+    /** The address of the run's database, and the account that sees all of it. */
     public record Database(String address, String user, String password) {}
 
-    /** How many rows were overdue at the worst moment: of how many, and in thousandths of them. */
+    /** The number of overdue rows at the worst moment: the number of all rows then, and the part in thousandths. */
     public record Share(long overdue, long rows, double worstPerMille) {
 
         Share or(long nowOverdue, long nowRows) {
@@ -75,7 +76,7 @@ public final class RetentionRun {
         }
     }
 
-    /** What the run came to. */
+    /** The result of the run. */
     public record Result(double acceptedPerSecond, long accepted, long refused, long late, Share feed, Share keys) {}
 
     public RetentionRun(
@@ -117,7 +118,7 @@ public final class RetentionRun {
         return new Result(accepted.get() / seconds, accepted.get(), refused.get(), late, feed, keys);
     }
 
-    /** One batch each time one is due, whatever became of those before, as long as not too many are under way. */
+    /** Sends a batch each time one is due, regardless of earlier ones, as long as not too many are in flight. */
     private void send(long begun) {
         long everyNanos = 1_000_000_000L * LoadRun.BATCH / perSecond;
         Semaphore free = new Semaphore(IN_FLIGHT);
@@ -193,7 +194,7 @@ public final class RetentionRun {
                 .append(perSecond)
                 .append(" submissions/s for ")
                 .append(time.toMinutes())
-                .append(" minutes, each with an idempotency key; what had waited for ")
+                .append(" minutes, each with an idempotency key; work that had waited for ")
                 .append(WAITS_SECONDS)
                 .append(" s was cancelled. A row is overdue when it is ")
                 .append(KEPT.plus(TOLERANCE).toSeconds())
@@ -201,7 +202,8 @@ public final class RetentionRun {
         conditions.forEach(line -> text.append("- ").append(line).append('\n'));
         text.append(String.format(
                 Locale.ROOT,
-                "%n| accepted | accepted /s | refused | not sent, 16 batches under way | feed: overdue of rows, at worst | answers to keys: overdue of rows, at worst |%n"
+                "%n| accepted | accepted /s | refused | not sent, 16 batches in flight | feed: overdue of rows, "
+                        + "at worst | answers to keys: overdue of rows, at worst |%n"
                         + "| ---: | ---: | ---: | ---: | ---: | ---: |%n"
                         + "| %d | %.0f | %d | %d | %d of %d (%.1f per mille) | %d of %d (%.1f per mille) |%n",
                 result.accepted(),

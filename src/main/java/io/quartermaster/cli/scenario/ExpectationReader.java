@@ -15,7 +15,7 @@ import java.util.function.Function;
 import org.yaml.snakeyaml.nodes.MappingNode;
 import org.yaml.snakeyaml.nodes.Node;
 
-/** Reads what must be true at which moment. */
+/** Reader of the expectations of a scenario. */
 final class ExpectationReader {
     private final Set<PoolId> pools;
     private final Set<WorkloadId> workloads;
@@ -39,7 +39,7 @@ final class ExpectationReader {
     private Expectation expectation(YamlSection section) {
         long at = section.duration("at").orElseThrow(() -> section.error("'at' is missing"));
         if (at < 0) {
-            throw section.error("nothing is expected before 0s");
+            throw section.error("'at' must not be before 0s");
         }
         List<Claim> claims = new ArrayList<>();
         each(section, "running", Claim.Running::new, claims);
@@ -77,7 +77,7 @@ final class ExpectationReader {
         return new Claim.On(known(YamlSection.lineOf(node), name), places);
     }
 
-    /** A list of names, or of names and codes, or a mapping from names to codes. */
+    /** Reads a list of names, a list of names and codes, or a mapping from names to codes. */
     private void pending(YamlSection section, List<Claim> claims) {
         for (Node node : section.list("pending")) {
             if (node instanceof MappingNode mapping) {

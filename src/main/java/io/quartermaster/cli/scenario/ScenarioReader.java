@@ -38,7 +38,7 @@ import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.Tag;
 
-/** Reads scenario files: one scenario per YAML document, unknown keys refused, errors with their line. */
+/** Reader of scenario files: one scenario per YAML document. It refuses unknown keys, and errors name their line. */
 public final class ScenarioReader {
     private static final int MOST_GPUS_OF_A_NODE = 10_000;
     private static final long HOUR_MILLIS = 3_600_000;
@@ -54,7 +54,7 @@ public final class ScenarioReader {
     private ScenarioReader() {}
 
     /**
-     * All scenarios of a file.
+     * Reads all scenarios of a file.
      *
      * @throws ScenarioSyntaxException if it is not valid
      */
@@ -73,7 +73,7 @@ public final class ScenarioReader {
                 scenarios.add(scenario);
             }
             if (scenarios.isEmpty()) {
-                throw new ScenarioSyntaxException(1, "there is no scenario in it");
+                throw new ScenarioSyntaxException(1, "there is no scenario in the file");
             }
             return scenarios;
         } catch (MarkedYAMLException e) {
@@ -86,7 +86,7 @@ public final class ScenarioReader {
         try (YamlSection section = new YamlSection(document)) {
             String name = section.requiredText("scenario");
             if (!name.matches("[a-z0-9]+(-[a-z0-9]+)*")) {
-                throw section.error("a scenario's name is in kebab-case, not '" + name + "'");
+                throw section.error("a scenario's name must be in kebab-case, not '" + name + "'");
             }
             section.text("title");
             section.text("source");
@@ -125,7 +125,7 @@ public final class ScenarioReader {
         }
         String text = YamlSection.scalar(node.get());
         if (!text.matches("[1-9][0-9]{0,3}")) {
-            throw YamlSection.error(node.get(), "'cycles' is until-stable or a number of plans");
+            throw YamlSection.error(node.get(), "'cycles' must be until-stable or a number of plans");
         }
         return OptionalInt.of(Integer.parseInt(text));
     }
@@ -149,7 +149,7 @@ public final class ScenarioReader {
                     section.made(() -> hours.map(pool::withHours).orElse(pool).waitingBeforePreempting(waitMillis));
             Pool kept = executor ? waiting : waiting.withoutExecutor();
             if (count.isPresent() && (most.isPresent() || section.has("nodes"))) {
-                throw section.error("a pool has a capacity or nodes, not both");
+                throw section.error("a pool must have a capacity or nodes, not both");
             }
             pools.put(id, kept);
             setup.add(new Change.PoolSet(kept));
@@ -157,7 +157,7 @@ public final class ScenarioReader {
         }
     }
 
-    /** 0s is a Thursday, 00:00 in UTC. */
+    /** Reads the hours of a pool; time 0s is a Thursday, 00:00 in UTC. */
     private static Hours hours(YamlSection given) {
         try (YamlSection section = given) {
             List<Hours.Span> spans = new ArrayList<>();
@@ -182,7 +182,7 @@ public final class ScenarioReader {
             List<String> names = nodeNames(section);
             int gpus = section.integer("gpus").orElse(0);
             if (gpus < 0 || gpus > MOST_GPUS_OF_A_NODE) {
-                throw section.error("a node has 0 to " + MOST_GPUS_OF_A_NODE + " GPUs, not " + gpus);
+                throw section.error("a node must have 0 to " + MOST_GPUS_OF_A_NODE + " GPUs, not " + gpus);
             }
             String model = section.text("gpu-model").orElse("");
             long memoryMiB = section.memory("gpu-memory").orElse(0);
@@ -220,12 +220,12 @@ public final class ScenarioReader {
             names.add(name.get() + i);
         }
         if (names.isEmpty()) {
-            throw section.error("a node has a name, names, or a name and a count");
+            throw section.error("a node must have a name, names, or a name and a count");
         }
         return names;
     }
 
-    /** A quota of the list that states them all, each once. */
+    /** Reads a quota of the setup, where each path and scope must occur only once. */
     private Quota firstQuota(YamlSection section) {
         long before = quotasRead;
         Quota quota = quota(section);
@@ -235,7 +235,7 @@ public final class ScenarioReader {
         return quota;
     }
 
-    /** A quota; keys that are absent keep what was stated before for the same path and scope. */
+    /** Reads a quota; absent keys keep the values of an earlier quota for the same path and scope. */
     private Quota quota(YamlSection given) {
         try (YamlSection section = given) {
             QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
@@ -278,7 +278,7 @@ public final class ScenarioReader {
         }
     }
 
-    /** What is left from a moment on. */
+    /** Reads a budget: the GPU time that remains from a moment on. */
     private Change.BudgetSet budget(YamlSection given, long atMillis, long graceMillis) {
         try (YamlSection section = given) {
             QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
@@ -364,14 +364,14 @@ public final class ScenarioReader {
             inOrder.add(
                     new Moment(section.duration("at").orElseThrow(() -> section.error("'at' is missing")), section));
         }
-        // What a later moment says may rest on what an earlier one said, wherever they stand in the file.
+        // A later moment may refer to an earlier one, whatever their order in the file.
         inOrder.sort(Comparator.comparingLong(Moment::atMillis));
         List<Scenario.Event> events = new ArrayList<>();
         for (Moment moment : inOrder) {
             long at = moment.atMillis();
             try (YamlSection section = moment.section()) {
                 if (at < 0) {
-                    throw section.error("nothing happens before 0s");
+                    throw section.error("'at' must not be before 0s");
                 }
                 List<Scenario.Act> acts = new ArrayList<>();
                 for (String key : List.of("finish", "cancel", "fail")) {

@@ -13,7 +13,9 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeSet;
 
-/** What a profile or a workload of a scenario states of its shape; what is absent is up to the other. */
+/**
+ * Form of a shape, as a profile or a workload of a scenario states it; a workload's profile fills the absent fields.
+ */
 record WorkloadForm(
         Optional<Gpus> gpus,
         OptionalInt minGpus,
@@ -30,7 +32,7 @@ record WorkloadForm(
         Optional<Boolean> moveBack,
         List<PoolId> pools) {
 
-    /** How much of each GPU. */
+    /** The requested part of each GPU. */
     private sealed interface Gpus {
         record Amount(long gpuMilli) implements Gpus {}
 
@@ -39,7 +41,7 @@ record WorkloadForm(
         record Mig(String profile) implements Gpus {}
     }
 
-    /** @param known the pools that there are */
+    /** @param known the declared pools */
     static WorkloadForm read(YamlSection section, Set<PoolId> known) {
         Optional<YamlSection> topology = section.section("topology");
         Optional<String> required = topology.flatMap(levels -> levels.text("required"));
@@ -76,7 +78,7 @@ record WorkloadForm(
         Set<String> names = new TreeSet<>();
         for (YamlSection stated : section.sections("worker-sets")) {
             try (YamlSection set = stated) {
-                String name = set.text("name").orElseThrow(() -> set.error("a worker set has a 'name'"));
+                String name = set.text("name").orElseThrow(() -> set.error("a worker set must have a 'name'"));
                 if (!names.add(name)) {
                     throw set.error("there are two worker sets '" + name + "'");
                 }
@@ -91,7 +93,7 @@ record WorkloadForm(
             OptionalInt workers = section.count("workers");
             Optional<String> level = section.text("required");
             if (workers.isEmpty() || level.isEmpty()) {
-                throw section.error("a slice says its 'workers' and the level that is 'required'");
+                throw section.error("a slice must have its 'workers' and a 'required' level");
             }
             return section.made(() -> new WorkerSlice(workers.getAsInt(), level.get()));
         }
@@ -103,12 +105,12 @@ record WorkloadForm(
         section.memory("gpu-memory").ifPresent(memoryMiB -> stated.add(new Gpus.Memory(memoryMiB)));
         section.text("mig").ifPresent(profile -> stated.add(new Gpus.Mig(profile)));
         if (stated.size() > 1) {
-            throw section.error("'gpus', 'gpu-memory' and 'mig' exclude one another");
+            throw section.error("only one of 'gpus', 'gpu-memory' and 'mig' is possible");
         }
         return stated.stream().findFirst();
     }
 
-    /** This, and of the profile what this leaves open. */
+    /** This form, with its absent fields from the profile. */
     WorkloadForm over(WorkloadForm profile) {
         return new WorkloadForm(
                 gpus.or(profile::gpus),
@@ -127,7 +129,7 @@ record WorkloadForm(
                 pools.isEmpty() ? profile.pools : pools);
     }
 
-    /** @throws IllegalArgumentException if there is no such shape */
+    /** @throws IllegalArgumentException if the fields do not make a valid shape */
     Shape shape() {
         return sets.isEmpty() ? plain() : ofSets();
     }
@@ -143,10 +145,11 @@ record WorkloadForm(
                 || slice.isPresent();
         if (saysItAgain || sets.stream().anyMatch(set -> !set.sets.isEmpty() || !set.pools.isEmpty())) {
             throw new IllegalArgumentException(
-                    "beside 'worker-sets' only labels and 'topology: {required: ...}' are stated, and pools beside them only");
+                    "beside 'worker-sets' only labels, pools and 'topology: {required: ...}' are possible, and a "
+                            + "worker set must have neither pools nor worker sets");
         }
         if (sets.size() == 1) {
-            throw new IllegalArgumentException("'worker-sets' are two or more");
+            throw new IllegalArgumentException("'worker-sets' must have at least two entries");
         }
         return set(sets.getFirst())
                 .but()
@@ -154,7 +157,7 @@ record WorkloadForm(
                 .shape();
     }
 
-    /** Labels of the whole are those of each set that states none. */
+    /** The shape of one worker set; a set without labels gets those of the whole form. */
     private Shape set(WorkloadForm set) {
         Shape shape = set.plain();
         return shape.labels().isEmpty() ? shape.but().labels(labels).shape() : shape;
@@ -181,7 +184,7 @@ record WorkloadForm(
         if (wanted instanceof GpuRequest.Whole whole) {
             return new GpuRequest.Whole(whole.count(), minGpus.getAsInt());
         }
-        throw new IllegalArgumentException("'min-gpus' is for whole GPUs");
+        throw new IllegalArgumentException("'min-gpus' is possible for whole GPUs only");
     }
 
     private GpuRequest wanted() {

@@ -29,7 +29,7 @@ import java.util.Set;
 import org.yaml.snakeyaml.nodes.Node;
 import org.yaml.snakeyaml.nodes.SequenceNode;
 
-/** Reads the workloads and profiles of a scenario, and seats those that run from the beginning. */
+/** Reader of the workloads and profiles of a scenario; it places workloads that run from the beginning. */
 final class WorkloadReader {
     private final Map<PoolId, Pool> pools;
     private final Map<NodeId, io.quartermaster.engine.model.Node> nodes;
@@ -57,7 +57,7 @@ final class WorkloadReader {
         return new WorkloadId(name);
     }
 
-    /** A queue's path is that of the first workload in it. */
+    /** Declares a queue, whose path is that of its first workload. */
     void queue(QueueId id) {
         queues.add(id);
     }
@@ -66,7 +66,7 @@ final class WorkloadReader {
         profiles.put(id, WorkloadForm.read(section, pools.keySet()));
     }
 
-    /** The jobs that a list states, in its order. Those that name their devices are seated before those that do not. */
+    /** Reads the jobs of a list, in its order. Workloads that name their devices are placed before the others. */
     List<Scenario.Job> jobs(List<YamlSection> sections, long atMillis) {
         List<Statement> statements = new ArrayList<>();
         for (YamlSection section : sections) {
@@ -98,7 +98,7 @@ final class WorkloadReader {
         return jobs;
     }
 
-    /** One entry of a list of workloads; {@code count} makes several of it. */
+    /** An entry of a list of workloads; {@code count} makes several workloads of one entry. */
     private record Statement(
             YamlSection section,
             List<WorkloadId> ids,
@@ -128,7 +128,7 @@ final class WorkloadReader {
         Optional<Node> on = section.take("on");
         long startedMillis = section.duration("started").orElse(0);
         if (startedMillis > atMillis) {
-            throw section.error("what runs has started, not later than it is stated");
+            throw section.error("running work must have 'started' no later than the time of its entry");
         }
         return new Statement(
                 section,
@@ -168,7 +168,7 @@ final class WorkloadReader {
                 section.flag("held").orElse(false));
     }
 
-    /** A queue that is stated. */
+    /** The id of a declared queue. */
     QueueId queue(YamlSection section, String name) {
         QueueId id = new QueueId(name);
         if (!queues.contains(id)) {
@@ -181,7 +181,7 @@ final class WorkloadReader {
         QueueId id = queue(section, name);
         QuotaPath known = pathOfQueue.computeIfAbsent(id, first -> path);
         if (!known.equals(path)) {
-            throw section.error("queue '" + name + "' is of path '" + known + "'");
+            throw section.error("queue '" + name + "' belongs to path '" + known + "'");
         }
         return id;
     }
@@ -190,11 +190,11 @@ final class WorkloadReader {
         return switch (state) {
             case "running" -> true;
             case "pending" -> false;
-            default -> throw section.error("'state' is running or pending");
+            default -> throw section.error("'state' must be running or pending");
         };
     }
 
-    /** What all workloads of one statement have in common. */
+    /** The common fields of all workloads of one entry. */
     private record Template(
             QuotaPath path,
             Optional<ProfileId> profile,
@@ -235,7 +235,7 @@ final class WorkloadReader {
         List<String> on = new ArrayList<>();
         statement.on().forEach(node -> on.add(YamlSection.scalar(node)));
         if (on.isEmpty()) {
-            throw section.error("running work says 'on' which nodes, or in which counted pool");
+            throw section.error("running work must name its nodes, or its counted pool, with 'on'");
         }
         Shape shape = statement.template().shape();
         if (!statement.onIsList() && (on.size() < shape.allMinWorkers() || isCounted(on.getFirst()))) {
@@ -248,7 +248,7 @@ final class WorkloadReader {
         PoolId pool = poolOf(section, on.getFirst());
         for (int number = 0; number < on.size(); number++) {
             if (!poolOf(section, on.get(number)).equals(pool)) {
-                throw section.error("a workload runs in one pool");
+                throw section.error("a workload must run in one pool");
             }
             workers.add(worker(statement, pool, number, on));
         }
@@ -276,7 +276,7 @@ final class WorkloadReader {
         Template template = statement.template();
         if (isCounted(on.get(number))) {
             if (template.shape().of(number).gpus() instanceof GpuRequest.Memory) {
-                throw statement.section().error("a counted pool does not know the memory of a GPU");
+                throw statement.section().error("a request by GPU memory is not possible in a counted pool");
             }
             return new Allocation.Worker(
                     number,
@@ -288,7 +288,7 @@ final class WorkloadReader {
         List<Integer> devices = devices(statement.section(), statement.gpu(), number, on);
         return fixedPlacement
                 .seat(number, pool, template.path(), template.shape().of(number), node, devices)
-                .orElseThrow(() -> statement.section().error("it does not fit on node '" + node + "'"));
+                .orElseThrow(() -> statement.section().error("the workload does not fit on node '" + node + "'"));
     }
 
     private FixedPlacement seating(PoolId id) {
@@ -298,20 +298,20 @@ final class WorkloadReader {
                 nodes.values().stream().filter(node -> node.pool().equals(id)).toList());
     }
 
-    /** Device numbers of one worker: all of a flat list, or the worker's own list. */
+    /** The device numbers of one worker: all of a flat list, or the worker's own list. */
     private static List<Integer> devices(YamlSection section, List<Node> gpu, int number, List<String> on) {
         if (gpu.isEmpty()) {
             return List.of();
         }
         boolean nested = gpu.getFirst() instanceof SequenceNode;
         if ((nested && gpu.size() != on.size()) || (!nested && on.size() > 1)) {
-            throw section.error("'gpu' is a list of device numbers, or one such list per worker");
+            throw section.error("'gpu' must be a list of device numbers, or one such list per worker");
         }
         List<Integer> devices = new ArrayList<>();
         for (Node node : nested ? YamlSection.elements(gpu.get(number)) : gpu) {
             long milli = YamlSection.milli(node);
             if (milli % 1000 != 0) {
-                throw section.error("a device's number is whole");
+                throw section.error("a device number must be a whole number");
             }
             devices.add((int) (milli / 1000));
         }

@@ -19,8 +19,8 @@ import org.yaml.snakeyaml.nodes.SequenceNode;
 import org.yaml.snakeyaml.nodes.Tag;
 
 /**
- * One mapping of a YAML file, read strictly: every value is taken by its key and type, and {@link #close} refuses what
- * nobody took. Errors name the line.
+ * Section of a YAML file: a mapping that is read strictly. The reader takes each value by its key and type, and
+ * {@link #close} refuses values that were not taken. Errors name the line.
  */
 final class YamlSection implements AutoCloseable {
     private static final BigDecimal MOST = BigDecimal.valueOf(1_000_000_000);
@@ -65,7 +65,7 @@ final class YamlSection implements AutoCloseable {
         }
     }
 
-    /** What is made of this section, whose place is told if there is no such thing. */
+    /** Makes a value from this section; an error of the maker names the line of the section. */
     <T> T made(Supplier<T> maker) {
         try {
             return maker.get();
@@ -94,15 +94,15 @@ final class YamlSection implements AutoCloseable {
         return take(key).map(node -> switch (scalar(node)) {
             case "true" -> true;
             case "false" -> false;
-            default -> throw error(node, "'" + key + "' is true or false");
+            default -> throw error(node, "'" + key + "' must be true or false");
         });
     }
 
-    /** How many of something are meant: 1 to a million. */
+    /** A count from 1 to a million. */
     OptionalInt count(String key) {
         OptionalInt count = integer(key);
         if (count.isPresent() && (count.getAsInt() < 1 || count.getAsInt() > MOST_OF_A_KIND)) {
-            throw error("'" + key + "' is 1 to " + MOST_OF_A_KIND + ", not " + count.getAsInt());
+            throw error("'" + key + "' must be 1 to " + MOST_OF_A_KIND + ", not " + count.getAsInt());
         }
         return count;
     }
@@ -112,7 +112,7 @@ final class YamlSection implements AutoCloseable {
             try {
                 return Integer.parseInt(scalar(node));
             } catch (NumberFormatException e) {
-                throw error(node, "'" + key + "' is a whole number, not '" + scalar(node) + "'");
+                throw error(node, "'" + key + "' must be a whole number, not '" + scalar(node) + "'");
             }
         });
         return value.isPresent() ? OptionalInt.of(value.get()) : OptionalInt.empty();
@@ -142,12 +142,12 @@ final class YamlSection implements AutoCloseable {
         return value.isPresent() ? OptionalLong.of(value.get()) : OptionalLong.empty();
     }
 
-    /** How long something lasts: a duration that is not negative. */
+    /** A duration that is not negative. */
     OptionalLong length(String key) {
         return durationFrom(0, key, "a duration that is not negative");
     }
 
-    /** How long something lasts that cannot be without length: a duration of more than 0. */
+    /** A duration of more than 0. */
     OptionalLong positiveLength(String key) {
         return durationFrom(1, key, "a duration of more than 0");
     }
@@ -156,7 +156,7 @@ final class YamlSection implements AutoCloseable {
         Node node = values.get(key);
         OptionalLong millis = duration(key);
         if (node != null && millis.orElse(leastMillis) < leastMillis) {
-            throw error(node, "'" + key + "' is " + accepted + ", not '" + scalar(node) + "'");
+            throw error(node, "'" + key + "' must be " + accepted + ", not '" + scalar(node) + "'");
         }
         return millis;
     }
@@ -232,7 +232,7 @@ final class YamlSection implements AutoCloseable {
         return take(key).map(YamlSection::new);
     }
 
-    /** The entries of a mapping in order of the file; none if the key is absent. */
+    /** The entries of a mapping in the order of the file; none if the key is absent. */
     Map<String, Node> entries(String key) {
         return section(key).map(YamlSection::takeAll).orElse(Map.of());
     }

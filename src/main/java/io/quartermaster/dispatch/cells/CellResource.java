@@ -21,7 +21,7 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** The cells and who leads them. */
+/** The cells and their leaders. */
 @Path("/v1/operator/cells")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Scheduler")
@@ -53,11 +53,12 @@ public class CellResource {
     @RequiresPermission(Permission.CELLS_WRITE)
     @Operation(
             operationId = "resetStamp",
-            summary = "Sets a stamp that is ahead back to the database's time",
-            description =
-                    "For the time after the database's clock was ahead: no replica leads the cell until the clock has caught up with the stamp. "
-                            + "The stamp goes back to the database's time, but never before anything that is recorded. Where something is recorded "
-                            + "in the future, the call answers 409 and says when planning goes on by itself.")
+            summary = "Resets a stamp that is ahead of the database's clock",
+            description = "Use it after the database's clock was ahead: no replica leads the cell until the clock "
+                    + "has caught up with the stamp. "
+                    + "The reset sets the stamp to the database's time, but never before the latest record in "
+                    + "the cell. If a record lies "
+                    + "in the future, the call answers 409 and states when planning resumes by itself.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = CellApi.View.class)))
     public Uni<Response> resetStamp(@PathParam("cell") String cell, @BeanParam WriteParams params, UriInfo uri) {
         return cells.resetStamp(cell, params, uri);

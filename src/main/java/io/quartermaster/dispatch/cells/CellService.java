@@ -26,10 +26,10 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Shows the cells, and sets a stamp back that is ahead of the clock.
+ * Returns the cells, and resets a stamp that is ahead of the clock.
  *
- * <p>Everything that the leader writes is dated by the stamp, in its order, so a stamp may only go back as far as nothing is recorded after
- * it: usage events, closed hours, attempts, changes of workloads, past use. A stamp that merely moved ahead in turns without a change leaves
+ * <p>The leader dates all its writes by the stamp, in order. So a reset must not set the stamp before any record: usage
+ * events, closed hours, attempts, changes of workloads, past use. A cycle without a change moves the stamp but leaves
  * no record.
  */
 @ApplicationScoped
@@ -37,11 +37,14 @@ class CellService {
 
     private static final String CELLS = """
             select id, epoch, case when lease_until > clock_timestamp() then leader end as leader,
-                   case when lease_until > clock_timestamp() then lease_until end as lease_until, stamp, clock_timestamp() as now,
+                   case when lease_until > clock_timestamp() then lease_until end as lease_until, stamp,
+                       clock_timestamp() as now,
                    greatest(timestamptz 'epoch',
-                       (select timestamptz 'epoch' + e.at_ms * interval '1 millisecond' from usage_event e where e.cell_id = c.id order by e.seq desc limit 1),
+                       (select timestamptz 'epoch' + e.at_ms * interval '1 millisecond' from usage_event e
+                           where e.cell_id = c.id order by e.seq desc limit 1),
                        (select timestamptz 'epoch' + max(h.hour_ms) * interval '1 millisecond' from closed_hour h),
-                       (select timestamptz 'epoch' + max(u.as_of_ms) * interval '1 millisecond' from past_use u where u.cell_id = c.id),
+                       (select timestamptz 'epoch' + max(u.as_of_ms) * interval '1 millisecond' from past_use u
+                           where u.cell_id = c.id),
                        (select max(greatest(a.bound_at, a.started_at, a.stopping_at, a.ended_at)) from attempt a),
                        (select max(w.changed_at) from workload w)) as last_record
               from cell c
@@ -97,27 +100,28 @@ class CellService {
                 .map(WriteReply::ok));
     }
 
-    /** The stamp from now on; a refusal where that would be unsafe or no change. */
+    /** The new stamp. Refuses the reset if it would be unsafe or change nothing. */
     private Instant resetTo(CellApi.View cell, Instant replicaTime) {
         Duration tolerance = config.clockTolerance();
         if (cell.stampAhead().compareTo(tolerance) <= 0) {
             throw ProblemException.conflict(
                     "stamp-not-ahead",
                     "The stamp of cell " + cell.name() + " is not ahead of the database's clock by more than "
-                            + tolerance + ", so it does not keep any replica from leading. Nothing needs to be reset.");
+                            + tolerance + ", so it does not keep any replica from leading. No reset is needed.");
         }
         Duration off = Duration.between(cell.databaseTime(), replicaTime).abs();
         if (off.compareTo(tolerance) > 0) {
             throw ProblemException.conflict(
                     "clocks-differ",
                     "The database's clock and the clock of the replica that serves this call are " + off
-                            + " apart, so it is not certain which time is right. Set both by one source of time and repeat the call.");
+                            + " apart, so it is unknown which of them is right. Synchronize both with one time source "
+                            + "and repeat the call.");
         }
         if (Duration.between(cell.databaseTime(), cell.lastRecord()).compareTo(tolerance) > 0) {
             throw ProblemException.conflict(
                     "recorded-in-the-future",
-                    "Something is recorded at " + cell.lastRecord()
-                            + ", and the stamp never goes back before what is recorded. Planning goes on by itself at "
+                    "The cell has a record dated " + cell.lastRecord()
+                            + ", and a reset never sets the stamp before a record. Planning resumes by itself at "
                             + (cell.lastRecord().isAfter(cell.stamp()) ? cell.lastRecord() : cell.stamp())
                                     .minus(tolerance)
                             + ", when the database's clock has caught up with the stamp.");
@@ -126,11 +130,12 @@ class CellService {
         return cell.lastRecord().isAfter(now) ? cell.lastRecord() : now;
     }
 
-    /** With a new epoch, so that no leader of before commits by the old stamp. */
+    /** Sets the stamp with a new epoch, so that no earlier leader commits with the old stamp. */
     private static Uni<Void> set(SqlConnection connection, CellApi.View cell, Instant stamp) {
         return connection
                 .preparedQuery(
-                        "update cell set stamp = $2, epoch = epoch + 1, leader = null, lease_until = '-infinity' where id = $1")
+                        "update cell set stamp = $2, epoch = epoch + 1, leader = null, lease_until = '-infinity' "
+                                + "where id = $1")
                 .execute(Tuple.of(cell.name(), OffsetDateTime.ofInstant(stamp, ZoneOffset.UTC)))
                 .replaceWithVoid();
     }

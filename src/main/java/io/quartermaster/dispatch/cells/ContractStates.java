@@ -23,9 +23,10 @@ import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.media.Schema;
 
 /**
- * Adds to the contract the words of workloads' lives that are no enums of the API: states, the codes of reasons, rules and causes. Fields
- * refer to them by name. The leader writes all of these words, so their sources meet here. It runs after the filter that turns the
- * constants of enums into words, because the codes of reasons are written as they are.
+ * Adds the words of workload lifecycles that are no enums of the API to the contract: states, and the codes of reasons,
+ * rules and causes. Fields refer to these schemas by name. The leader writes all of these words, so this class collects
+ * them from their sources. It runs after the filter that turns the constants of enums into words, because the codes of
+ * reasons are written as they are.
  */
 @OpenApiFilter(stages = OpenApiFilter.RunStage.BUILD, priority = 0)
 public final class ContractStates implements OASFilter {
@@ -44,7 +45,7 @@ public final class ContractStates implements OASFilter {
     private static Map<String, Schema> schemas() {
         return Map.of(
                 "WorkloadState",
-                words("What a workload does at present.", states(WorkloadState.class)),
+                words("The current state of a workload.", states(WorkloadState.class)),
                 "WorkloadStates",
                 OASFactory.createSchema()
                         .addType(Schema.SchemaType.ARRAY)
@@ -52,20 +53,21 @@ public final class ContractStates implements OASFilter {
                         .items(OASFactory.createSchema().ref("#/components/schemas/WorkloadState")),
                 "WorkloadAttemptState",
                 words(
-                        "What an attempt does at present. It holds its devices from `bound` until `ended`.",
+                        "The current state of an attempt. It holds its devices from `bound` until `ended`.",
                         states(WorkloadAttemptState.class)),
                 "StopReason",
-                words("Why an attempt was told to stop.", constants(AttemptStopReason.class)),
+                words("Why an attempt was asked to stop.", constants(AttemptStopReason.class)),
                 "PreemptionCause",
-                words("Why the scheduler stops running work.", constants(EvictionCause.class)),
+                words("Why the scheduler stops a running workload.", constants(EvictionCause.class)),
                 "PreemptionRight",
-                words("The rule that gave the preemptor its right.", constants(EvictionReceipt.Right.class)),
+                words("The rule that allows the preemption.", constants(EvictionReceipt.Right.class)),
                 "ConsideredOutcome",
                 words(
-                        "What a preemption did with a workload: stopped, moved to another place, or spared because it proved unnecessary.",
+                        "What a preemption did to a workload: stopped it, moved it to another place, or spared it "
+                                + "because its stop proved unnecessary.",
                         constants(EvictionReceipt.Outcome.class)),
                 "StartRule",
-                words("The right by which an attempt holds its devices.", constants(Decision.Rule.class)),
+                words("The rule by which an attempt holds its devices.", constants(Decision.Rule.class)),
                 "WaitReasonCode",
                 words(
                         "Why a workload waits.",
@@ -82,7 +84,7 @@ public final class ContractStates implements OASFilter {
         return Arrays.stream(type.getEnumConstants()).map(EnumNames::of).toList();
     }
 
-    /** The words of a sealed family, in the order in which it lists its states. */
+    /** The words of a sealed interface's states, in the order in which it lists them. */
     private static List<String> states(Class<?> family) {
         return Arrays.stream(family.getPermittedSubclasses())
                 .flatMap(ContractStates::leaves)
@@ -104,7 +106,7 @@ public final class ContractStates implements OASFilter {
                     : state.getDeclaredConstructors()[0].newInstance(new Object[state.getRecordComponents().length]);
             return (String) state.getMethod("word").invoke(instance);
         } catch (ReflectiveOperationException e) {
-            throw new IllegalStateException("the word of " + state + " cannot be read", e);
+            throw new IllegalStateException("the word for state " + state + " cannot be read", e);
         }
     }
 

@@ -25,7 +25,10 @@ import java.util.UUID;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 
-/** Carries out the {@link LifecycleStep}s of workloads: into the rows of the plan, and into what the engine is told. Decides nothing. */
+/**
+ * Carries out the {@link LifecycleStep}s of workloads: it writes the rows of the plan and the changes for the engine.
+ * It decides nothing.
+ */
 public final class LifecycleWriter {
 
     private final PlanRows rows;
@@ -37,8 +40,8 @@ public final class LifecycleWriter {
     private final Map<UUID, WorkloadRecord> written = new TreeMap<>();
 
     /**
-     * @param engine is told of each workload as it is after its step
-     * @param pausedForMillis how long paused processes wait to go on
+     * @param engine receives each workload as it is after its step
+     * @param pausedForMillis how long paused processes wait to resume
      */
     public LifecycleWriter(
             PlanRows rows,
@@ -55,12 +58,15 @@ public final class LifecycleWriter {
         this.lost = lost;
     }
 
-    /** The records of those that were settled, as they are after it. */
+    /** The records of the workloads that changed, as they are after their steps. */
     public Map<UUID, WorkloadRecord> written() {
         return written;
     }
 
-    /** First the surplus workers that are over, then the workload as such, then the surplus workers that go on or have to stop with it. */
+    /**
+     * Handles first the surplus workers that are over, then the workload itself, then the surplus workers that continue
+     * or have to stop with it.
+     */
     public void write(WorkloadRecord stored) {
         WorkloadRecord record = surplus(stored);
         WorkloadRecord after =
@@ -91,7 +97,7 @@ public final class LifecycleWriter {
         written.put(after.id(), after);
     }
 
-    /** A node can be lost also while its attempt is stopping and waits for the others. */
+    /** A node can also be lost while its attempt is stopping and waits for other nodes. */
     private WorkloadRecord stay(WorkloadRecord record) {
         record.attempt()
                 .filter(attempt -> attempt.nodes().stream().anyMatch(lost::containsKey))
@@ -110,7 +116,10 @@ public final class LifecycleWriter {
                 : endPause(after, record.paused().get());
     }
 
-    /** It is to be paused no longer: its node is told by no longer finding it listed, and says when the processes are over. */
+    /**
+     * Ends the pause. The node no longer lists the paused processes in its desired state, ends them, and reports when
+     * they are over.
+     */
     private WorkloadRecord endPause(WorkloadRecord after, PausedWork work) {
         rows.touch(work.node());
         if (after.over() || LifecycleRules.isAbandoned(after)) {
@@ -164,7 +173,7 @@ public final class LifecycleWriter {
         return after;
     }
 
-    /** Its processes are still on the node, whether they may stay there or not. */
+    /** Records that the processes are still on the node, whether they may stay there or not. */
     private WorkloadRecord keepPaused(WorkloadRecord after, LiveAttempt attempt) {
         UUID node = attempt.nodes().getFirst();
         long untilMillis = fence.stampMillis() + pausedForMillis;
@@ -235,8 +244,9 @@ public final class LifecycleWriter {
     }
 
     /**
-     * Devices are freed by the first plan after the work's end, however late that is: what passed in between is not the tenant's doing. That a
-     * node is lost may have been stated before; it is said again, for a leader may end between giving the node up and stating it.
+     * Frees the attempt's devices, by the first plan after the processes ended, however late that is. The tenant did
+     * not cause the time in between, so that time has the phase {@code ended}. A loss of the node may be recorded
+     * already; it is recorded again, because a leader may end between giving the node up and recording it.
      */
     private void free(TenantId tenant, LiveAttempt attempt) {
         if (!outOfContact(tenant, attempt)) {
@@ -255,10 +265,11 @@ public final class LifecycleWriter {
     }
 
     /**
-     * What was known of an allocation on a lost node is not known to be true since the node's last word, until it is free. A node that said
-     * before it fell silent when the work had ended is no such node.
+     * Marks the allocation as out of contact since the lost node's last report: its earlier phases are uncertain from
+     * then until it is free. This does not apply to a node that had reported the end of its processes before contact
+     * was lost.
      *
-     * @return whether it has such a node
+     * @return whether a node of the attempt is out of contact
      */
     private boolean outOfContact(TenantId tenant, LiveAttempt attempt) {
         OptionalLong since = LongStream.concat(
@@ -282,6 +293,6 @@ public final class LifecycleWriter {
 
     private static LiveAttempt attempt(WorkloadRecord record) {
         return record.attempt()
-                .orElseThrow(() -> new IllegalStateException("no attempt of " + record.id() + " is live"));
+                .orElseThrow(() -> new IllegalStateException("workload " + record.id() + " has no live attempt"));
     }
 }

@@ -7,19 +7,26 @@ import io.vertx.mutiny.sqlclient.Row;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
+import org.jboss.logging.Logger;
 
-/** Gives up the nodes whose lease has run out: what ran there has stopped by then, by its supervisor's own clock. */
+/**
+ * Gives up the nodes whose lease has expired. Their attempts have stopped by then: each supervisor enforces the lease
+ * by its own clock.
+ */
 public final class NodeLossHandler {
 
-    /** In one turn: after an outage all may be lost, and a turn has a time limit. */
+    /** The most nodes in one cycle: after an outage all nodes may be lost, and a cycle has a time limit. */
     public static final int MOST = 500;
+
+    private static final Logger LOG = Logger.getLogger(NodeLossHandler.class);
 
     private NodeLossHandler() {}
 
     /**
-     * Those whose lease ran out first, so many at most. A contact row that an agent's call has locked right now is left to the next turn.
+     * Gives up the nodes whose lease expired first, up to the limit. A contact row that an agent's call has locked
+     * waits for the next cycle.
      *
-     * @return when each was last heard
+     * @return the last contact of each node
      */
     public static Map<UUID, Long> giveUp(SystemTransaction transaction, Fence fence) {
         Map<UUID, Long> lost = new TreeMap<>();
@@ -33,26 +40,32 @@ public final class NodeLossHandler {
             lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
         }
         if (!lost.isEmpty()) {
+            LOG.warnf("gave up %d nodes whose lease expired: %s", lost.size(), lost.keySet());
             reportLost(transaction, fence, CellReader.array(lost.keySet()));
         }
         return lost;
     }
 
     /**
-     * What ran on a lost node is over, for good: said in its name, so that an attempt of several nodes can end in a later cycle, when the
-     * others have stopped. What its agent may say later counts no more.
+     * Records that everything on a lost node has ended, for good. The leader writes the report on behalf of the node.
+     * So an attempt on several nodes can end in a later cycle, when the other nodes have stopped. Later reports of the
+     * node's agent no longer count.
      */
     private static void reportLost(SystemTransaction transaction, Fence fence, UUID[] nodes) {
         transaction.run("""
-                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, message, reported_at, silent_since)
-                select distinct a.tenant_id, a.id, d.node_id, 'ended', 'lost', 'the node''s lease ended before it was heard again', $2::timestamptz, c.last_heard
+                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, message, reported_at,
+                    silent_since)
+                select distinct a.tenant_id, a.id, d.node_id, 'ended', 'lost',
+                    'the node''s lease ended before it was heard again', $2::timestamptz, c.last_heard
                   from allocation_device d join attempt a on a.tenant_id = d.tenant_id and a.id = d.attempt_id
                   join node_contact c on c.node_id = d.node_id
                  where d.node_id = any($1) and d.freed_at is null and a.state <> 'ended'
                 union
-                select tenant_id, paused_attempt, paused_node, 'ended', 'lost', 'the node''s lease ended while it was paused', $2::timestamptz, null
+                select tenant_id, paused_attempt, paused_node, 'ended', 'lost',
+                    'the node''s lease ended while it was paused', $2::timestamptz, null
                   from workload where paused_node = any($1) and paused_attempt is not null
-                on conflict (tenant_id, attempt_id, node_id) do update set state = 'ended', outcome = 'lost', message = excluded.message,
+                on conflict (tenant_id, attempt_id, node_id) do update set state = 'ended', outcome = 'lost',
+                    message = excluded.message,
                        reported_at = excluded.reported_at, silent_since = excluded.silent_since where r.state <> 'ended'
                 """, nodes, fence.stamp());
     }

@@ -15,13 +15,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 
-/** Reasons that changed and are not yet written: a plan writes a bounded number, the rest follows with the next. */
+/** Changed reasons that are not yet written: each plan writes a limited number, and the next plans write the rest. */
 public final class PendingReasons {
 
-    /** Not the engine's, which is not asked about what is to be tried again later. */
+    /**
+     * A reason of the leader, not of the engine: the engine does not consider a workload that is to be retried later.
+     */
     public static final String RETRY = "RETRY";
 
-    /** Nor about what its queue holds. */
+    /** A reason of the leader too: the engine does not consider the workloads of a held queue. */
     public static final String QUEUE_HELD = "QUEUE_HELD";
 
     private final int perPlan;
@@ -35,21 +37,21 @@ public final class PendingReasons {
         waits.forEach(waitReasons -> pending.put(waitReasons.workload(), waitReasons));
     }
 
-    /** What was to be said of it is so no more. */
+    /** Drops a reason that no longer applies. */
     public void withdraw(WorkloadId workload) {
         pending.remove(workload);
     }
 
     static JsonArray retry(PoolId pool, RetryBackoff retryBackoff) {
         return new JsonArray()
-                .add(
-                        new JsonObject()
-                                .put("pool", pool.value())
-                                .put("code", RETRY)
-                                .put("sentence", retryBackoff.sentence())
-                                .put(
-                                        "remedy",
-                                        "Read the message of its last attempt, which says how the attempt was lost. Hold and release the workload to try again at once."));
+                .add(new JsonObject()
+                        .put("pool", pool.value())
+                        .put("code", RETRY)
+                        .put("sentence", retryBackoff.sentence())
+                        .put(
+                                "remedy",
+                                "Read the message of its last attempt, which states how the attempt was "
+                                        + "lost. Hold and release the workload to retry it immediately."));
     }
 
     static JsonArray heldInQueue(PoolId pool, String queue) {
@@ -57,7 +59,7 @@ public final class PendingReasons {
                 .add(new JsonObject()
                         .put("pool", pool.value())
                         .put("code", QUEUE_HELD)
-                        .put("sentence", "Its queue " + queue + " is held: no waiting work of a held queue is started.")
+                        .put("sentence", "Its queue " + queue + " is held: no waiting workload of a held queue starts.")
                         .put("remedy", "Ask an admin to open queue " + queue + " again."));
     }
 
@@ -68,11 +70,11 @@ public final class PendingReasons {
                         .put("code", RETRY)
                         .put(
                                 "sentence",
-                                "Its paused processes are being ended; it is started again once they are gone.")
+                                "Its paused processes are being ended; the workload can start again after that.")
                         .put("remedy", "Wait until the paused processes have ended; nothing else is needed."));
     }
 
-    /** Writes the oldest; true when some are left. */
+    /** Writes the oldest reasons; returns true if some are left. */
     public boolean write(PlanRows rows) {
         Iterator<WaitReasons> oldest = pending.values().iterator();
         for (int n = 0; n < perPlan && oldest.hasNext(); n++) {
@@ -98,7 +100,8 @@ public final class PendingReasons {
                 .put("sentence", reason.sentence())
                 .put("remedy", reason.remedy());
         reason.path().ifPresent(path -> json.put("path", path.group()));
-        // Where no bound of the tenant's own is named, what is used is others' too, and not for the tenant to know.
+        // Without a bound of the tenant's own, the used amount includes other tenants' usage, which the tenant must not
+        // see.
         numbers.boundGpuMilli().ifPresent(bound -> json.put("used", decimal(numbers.usedGpuMilli()))
                 .put("bound", decimal(bound)));
         return json;

@@ -4,8 +4,9 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * A plan that cannot be made, or not be written. Reports and requests are never to blame for it: they say what happened and what is wanted,
- * and an engine that is built anew reads both from the tables. To blame is the engine, or what is stored of a workload or a tenant.
+ * A plan that cannot be made or cannot be written. Reports and requests are never the cause: they state what happened
+ * and what is wanted, and a rebuilt engine reads both from the tables. The cause is the engine, or the stored state of
+ * a workload or a tenant.
  */
 public final class PlanFailedException extends RuntimeException {
 
@@ -21,7 +22,7 @@ public final class PlanFailedException extends RuntimeException {
     /**
      * A decision that contradicts the tables.
      *
-     * @param blamed without which workload the plan is expected to do without this decision: that for which it is made
+     * @param blamed the workload for which the decision is made; without it the plan should not contain the decision
      */
     static PlanFailedException invalidDecision(String message, UUID blamed) {
         return new PlanFailedException(message, new IllegalStateException(message), Optional.of(blamed));
@@ -30,7 +31,7 @@ public final class PlanFailedException extends RuntimeException {
     public static PlanFailedException of(Throwable cause) {
         return cause instanceof PlanFailedException failure
                 ? failure
-                : new PlanFailedException("no plan: " + cause, cause, Optional.empty());
+                : new PlanFailedException("the plan failed: " + cause, cause, Optional.empty());
     }
 
     public Optional<UUID> blamed() {

@@ -37,7 +37,10 @@ import java.util.TreeSet;
 import java.util.UUID;
 import java.util.function.Function;
 
-/** The engine's decisions as rows. A decision that contradicts what is stored is a {@link PlanFailedException}: nothing of its plan is written. */
+/**
+ * The translation of the engine's decisions into rows. A decision that contradicts the stored state is a
+ * {@link PlanFailedException}; no part of its plan is written.
+ */
 public final class PlanTranslation {
 
     private final PlanRows rows;
@@ -46,15 +49,17 @@ public final class PlanTranslation {
     private final Map<UUID, String> clusters;
     private final Set<UUID> pausing;
     private final Function<UUID, WorkloadRecord.Binding> told;
-    /** Numbers of the attempts that start in this plan, by workload. */
+    /** The numbers of the attempts that start in this plan, by workload. */
     private final Map<UUID, Integer> started = new HashMap<>();
-    /** For whom a place is kept from this plan on: whoever is stopped and is among them moves there. */
+    /** The workloads with a nominated place from this plan on. If one of them is a victim, it moves to that place. */
     private final Set<WorkloadId> nominated = new HashSet<>();
 
     /**
-     * @param clusters names, by node
-     * @param pausing the nodes that can pause work
-     * @param told by what a workload waited when the engine was told of it
+     * Creates the translation of one plan. The last parameter returns the policy, queue and profile by which the engine
+     * knows a waiting workload.
+     *
+     * @param clusters the names of clusters, by node
+     * @param pausing the nodes that can pause processes
      */
     public PlanTranslation(
             PlanRows rows,
@@ -71,7 +76,7 @@ public final class PlanTranslation {
         this.told = told;
     }
 
-    /** @param records of every workload that the plan decides about or for */
+    /** @param records of all workloads that the plan decides about, and of all preemptors */
     public void translate(Plan plan, Map<UUID, WorkloadRecord> records) {
         plan.decisions().forEach(decision -> {
             if (decision instanceof Decision.Nominate nominate) {
@@ -99,7 +104,7 @@ public final class PlanTranslation {
         }
     }
 
-    /** Whom a decision makes room for, if for anyone. */
+    /** The workload for which a decision makes room, if any. */
     public static Optional<UUID> successor(Decision decision) {
         return switch (decision) {
             case Decision.Preempt preempt -> preempt.successor().map(id -> UUID.fromString(id.value()));
@@ -140,21 +145,21 @@ public final class PlanTranslation {
         }
     }
 
-    /** Nothing else of a workload may start while paused processes of it are somewhere. */
+    /** While a workload has paused processes on a node, it may start only by resuming them. */
     private static Optional<UUID> resumed(WorkloadRecord workload, Decision.Start start) {
         workload.paused()
                 .filter(work ->
                         !start.allocation().touches(new NodeId(work.node().toString())))
                 .ifPresent(work -> {
                     throw PlanFailedException.invalidDecision(
-                            workload.id() + " is to start elsewhere than where it is paused", workload.id());
+                            workload.id() + " is to start on another node than its paused processes", workload.id());
                 });
         return workload.paused().map(PausedWork::attempt);
     }
 
-    /** Each surplus worker is an attempt of its own: with its own devices, orders, reports and usage. */
+    /** Each surplus worker has an attempt of its own: with its own devices, desired state, reports and usage. */
     private void grow(WorkloadRecord workload, Decision.Grow grow) {
-        // It may have started in this very plan.
+        // The workload may start in the same plan.
         Integer startedNow = started.get(workload.id());
         int number = startedNow == null ? attempt(workload, workload.id()).number() : startedNow;
         for (Worker worker : grow.added().workers()) {
@@ -261,12 +266,12 @@ public final class PlanTranslation {
         }
         if (!leaving.isEmpty()) {
             throw PlanFailedException.invalidDecision(
-                    victim.id() + " is to lose workers that are no surplus of it: " + leaving,
+                    victim.id() + " is to lose workers that are not among its surplus workers: " + leaving,
                     successor(shrink).orElse(victim.id()));
         }
     }
 
-    /** One worker whose policy says so is paused where its node can do that, unless it moves. */
+    /** A victim with one worker is paused if its policy says so and its node can do it, unless it moves. */
     private AttemptStopReason reason(WorkloadRecord victim, LiveAttempt attempt) {
         boolean pauses = victim.terms().onPreemption() == PreemptionAction.PAUSE
                 && victim.terms().workers() == 1
@@ -288,12 +293,12 @@ public final class PlanTranslation {
         return told;
     }
 
-    /** For whom a victim stops, where its tenant may see that. */
+    /** The preemptor of a victim, if the victim's tenant may see it. */
     private static Optional<UUID> named(Optional<WorkloadRecord> successor, TenantId tenant) {
         return successor.filter(one -> one.tenant().equals(tenant)).map(WorkloadRecord::id);
     }
 
-    /** Tells the attempt to stop, and notes for whom. */
+    /** Asks the attempt to stop, and records the preemption with its preemptor. */
     private void stop(
             WorkloadRecord victim,
             LiveAttempt attempt,
@@ -321,7 +326,10 @@ public final class PlanTranslation {
         attempt.nodes().forEach(rows::touch);
     }
 
-    /** As the victim's tenant may see it: that another tenant was compared with its own, and nothing more of that one. */
+    /**
+     * The receipt as the victim's tenant may see it. It shows that another tenant was compared, but nothing more of
+     * that tenant.
+     */
     private static JsonObject receipt(
             EvictionReceipt evictionReceipt, TenantId tenant, Map<UUID, WorkloadRecord> records) {
         JsonArray considered = new JsonArray();

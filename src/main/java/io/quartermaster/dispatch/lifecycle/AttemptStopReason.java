@@ -2,19 +2,22 @@ package io.quartermaster.dispatch.lifecycle;
 
 import java.util.Locale;
 
-/** Why an attempt was told to stop. */
+/** The reason why an attempt was asked to stop. */
 public enum AttemptStopReason {
-    /** To make room for other work. */
+    /** Another workload needs its devices. */
     PREEMPTED,
-    /** Likewise, but its processes may stand still and go on later. */
+    /** Another workload needs its devices, but the processes may be paused and resume later. */
     PAUSED,
     CANCELLED,
-    /** A node that it ran on was given up. */
+    /** One of its nodes was given up. */
     LOST,
-    /** A part of it is over (it failed, or it is all that the workload began with), and the rest does not go on without. */
+    /**
+     * A part of it is over: that part failed, or it is the complete core of the workload. The rest does not continue
+     * without it.
+     */
     INCOMPLETE;
 
-    /** As the database writes it. */
+    /** The word for it in the database. */
     public String word() {
         return name().toLowerCase(Locale.ROOT);
     }
@@ -25,6 +28,6 @@ public enum AttemptStopReason {
                 return reason;
             }
         }
-        throw new IllegalArgumentException("no reason to stop: " + word);
+        throw new IllegalArgumentException("unknown reason to stop: " + word);
     }
 }

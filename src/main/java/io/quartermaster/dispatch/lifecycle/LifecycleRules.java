@@ -19,12 +19,12 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * The rules of the lifecycle: from what is stored, wished and reported to the next step of one workload. Pure: the same record gives the
- * same step, so reading an inbox row twice changes nothing.
+ * The rules of the lifecycle: they derive the next step of one workload from its stored state, desired state and
+ * reports. Pure functions: one record always gives the same step, so it is harmless to read an inbox row twice.
  */
 public final class LifecycleRules {
 
-    /** Of several nodes' outcomes the one that says most about the attempt: what went wrong before what was asked for. */
+    /** The outcomes by precedence, for an attempt on several nodes: failures come before requested stops. */
     private static final List<AttemptOutcome> TELLING = List.of(
             AttemptOutcome.OUT_OF_MEMORY,
             AttemptOutcome.FAILED,
@@ -39,7 +39,7 @@ public final class LifecycleRules {
 
     private LifecycleRules() {}
 
-    /** @param lost nodes whose lease is over: nothing runs there any more */
+    /** @param lost nodes whose lease has expired: no process runs there any more */
     public static LifecycleStep next(WorkloadRecord workload, Set<UUID> lost) {
         if (workload.over()) {
             return new LifecycleStep.Stay();
@@ -49,7 +49,7 @@ public final class LifecycleRules {
                 : withoutAttempt(workload);
     }
 
-    /** Whether something follows for it, or for one of its surplus workers, from what is stored alone. */
+    /** Whether a step follows for the workload, or for one of its surplus workers, from the stored state alone. */
     public static boolean hasStep(WorkloadRecord workload) {
         return !(next(workload, Set.of()) instanceof LifecycleStep.Stay)
                 || workload.attempt()
@@ -75,7 +75,7 @@ public final class LifecycleRules {
                 wished, workload.wish() == DesiredState.CANCEL ? Optional.of(ON_REQUEST) : Optional.empty());
     }
 
-    /** Whether nothing of the processes that it left behind lives any more. */
+    /** Whether none of its paused processes exists any more. */
     public static boolean isAbandoned(WorkloadRecord workload) {
         return workload.paused()
                 .filter(work -> work.processes() == PausedWork.Processes.OVER)
@@ -101,7 +101,7 @@ public final class LifecycleRules {
         if (workload.wish() == DesiredState.CANCEL) {
             return new LifecycleStep.AskToStop(AttemptStopReason.CANCELLED);
         }
-        // A worker that has done its part is no loss to the others; one that failed or is lost is.
+        // A worker that has finished its part is no loss to the others; a worker that failed or is lost is one.
         if (nodes.stream().anyMatch(lost::contains) || ended.stream().anyMatch(r -> r.was(AttemptOutcome.LOST))) {
             return new LifecycleStep.AskToStop(AttemptStopReason.LOST);
         }
@@ -111,7 +111,7 @@ public final class LifecycleRules {
         return progress(attempt, nodes.size());
     }
 
-    /** Surplus workers do not go on without those that the workload started with, nor is it over before they are. */
+    /** Surplus workers do not continue without the core, and the workload is not over before they are. */
     private static LifecycleStep withoutCore(WorkloadRecord workload, LiveAttempt attempt) {
         if (attempt.stopping()) {
             return stopping(workload, attempt);
@@ -120,7 +120,7 @@ public final class LifecycleRules {
                 workload.wish() == DesiredState.CANCEL ? AttemptStopReason.CANCELLED : AttemptStopReason.INCOMPLETE);
     }
 
-    /** Whoever cancels may leave it less time to stop than it was given. */
+    /** A request to cancel may shorten the time that the attempt has to stop. */
     private static LifecycleStep stopping(WorkloadRecord workload, LiveAttempt attempt) {
         return endsLater(attempt, workload.stopByMillis())
                 ? new LifecycleStep.Shorten(workload.stopByMillis().getAsLong())
@@ -131,12 +131,12 @@ public final class LifecycleRules {
         return byMillis.isPresent() && stopping.deadlineMillis().orElse(Long.MIN_VALUE) > byMillis.getAsLong();
     }
 
-    /** Whether a surplus worker that ended so ended by itself: then none is started in its place. */
+    /** Whether the outcome shows that a surplus worker ended by itself: then no other worker starts in its place. */
     public static boolean isForGood(AttemptOutcome outcome) {
         return outcome != AttemptOutcome.PREEMPTED && outcome != AttemptOutcome.LOST;
     }
 
-    /** Of a surplus worker of an attempt. */
+    /** The next step of a surplus worker of an attempt. */
     public static SurplusStep next(LiveAttempt core, SurplusWorker worker, Set<UUID> lost) {
         LiveAttempt attempt = worker.attempt();
         Set<UUID> nodes = attempt.nodes();
@@ -167,7 +167,7 @@ public final class LifecycleRules {
                 : new SurplusStep.Stay();
     }
 
-    /** An attempt never goes back: a late report of an earlier state is old news. */
+    /** An attempt never goes back to an earlier state: a late report of an earlier state is ignored. */
     private static LifecycleStep progress(LiveAttempt attempt, int nodes) {
         long running = attempt.reports().stream()
                 .filter(report -> report.state() instanceof WorkloadAttemptState.Running || report.ended())
@@ -193,7 +193,10 @@ public final class LifecycleRules {
         Optional<Integer> exitCode = telling.flatMap(Report::exitCode);
         String message = telling.map(Report::message)
                 .filter(text -> !text.isEmpty())
-                .orElse(outcome == AttemptOutcome.LOST ? "the node's lease ended before it was heard again" : "");
+                .orElse(
+                        outcome == AttemptOutcome.LOST
+                                ? "the node's lease expired before it was in contact again"
+                                : "");
         WorkloadState.WithoutAttempt state = after(workload, attempt, outcome);
         boolean again = !(state instanceof WorkloadState.Over);
         Optional<String> reason = again || state instanceof WorkloadState.Succeeded
@@ -204,7 +207,7 @@ public final class LifecycleRules {
 
     private static AttemptOutcome outcome(LiveAttempt attempt, List<Report> ended, Set<UUID> nodes) {
         if (nodes.isEmpty()) {
-            // A plain count: nobody runs it, so nobody has to report its end.
+            // In a pool that is a plain count no executor runs the workload, so none has to report its end.
             return attempt.stopReason().orElse(AttemptStopReason.CANCELLED) == AttemptStopReason.PREEMPTED
                     ? AttemptOutcome.PREEMPTED
                     : AttemptOutcome.CANCELLED;
@@ -217,7 +220,7 @@ public final class LifecycleRules {
         return TELLING.stream().filter(outcomes::contains).findFirst().orElse(AttemptOutcome.LOST);
     }
 
-    /** What is moved was stopped to go on where its place is kept, whatever its policy says of work that is stopped for others. */
+    /** A moved workload always continues at its nominated place, whatever its policy says about preempted workloads. */
     private static WorkloadState.WithoutAttempt after(
             WorkloadRecord workload, LiveAttempt attempt, AttemptOutcome outcome) {
         boolean isOver = workload.terms().onPreemption() == PreemptionAction.END
@@ -234,7 +237,7 @@ public final class LifecycleRules {
             case PREEMPTED ->
                 workload.wish() == DesiredState.CANCEL
                         ? ON_REQUEST
-                        : "stopped for other work; its policy does not queue such work again";
+                        : "stopped for another workload; its policy does not queue preempted workloads again";
             case SUCCEEDED, PAUSED, CANCELLED, LOST -> ON_REQUEST;
         };
     }

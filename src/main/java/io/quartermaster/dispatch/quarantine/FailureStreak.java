@@ -5,27 +5,31 @@ import io.micrometer.core.instrument.MeterRegistry;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Turns of the leader that failed one after the other, as a gauge. While an inbox row is searched for that is to blame, some fail; more
- * than that means that the cause is elsewhere, and that nothing is planned until a person looks. Counted by one thread, read by any.
+ * The number of the leader's cycles that failed in a row, as a gauge. Some fail while the leader searches for a bad
+ * inbox row. More failures mean that the cause is elsewhere, and that the leader plans nothing until an operator acts.
+ * One thread counts, any thread reads.
  */
 public final class FailureStreak {
 
-    /** Turns from one alarm to the next. */
+    /** The number of cycles from one alarm to the next. */
     private static final int BETWEEN_ALARMS = 60;
 
     private final int longestSearch;
     private final AtomicLong inARow = new AtomicLong();
 
-    /** @param longestSearch how many turns fail at most until an inbox row is found to be to blame */
+    /** @param longestSearch the most cycles that fail before an inbox row is found to be the cause */
     public FailureStreak(int longestSearch, MeterRegistry metrics) {
         this.longestSearch = longestSearch;
-        Gauge.builder("quartermaster.dispatch.failed.turns", inARow, AtomicLong::get)
-                .description("turns of the leader that failed one after the other; 0 when the last went well")
+        Gauge.builder("quartermaster.dispatch.failed.cycles", inARow, AtomicLong::get)
+                .description("cycles of the leader that failed in a row; 0 when the last one succeeded")
                 .strongReference(true)
                 .register(metrics);
     }
 
-    /** Whether it is time to raise an alarm: when no search explains the failures any more, and from then on now and then. */
+    /**
+     * Counts a failure. Returns whether to raise an alarm: once no search explains the failures any more, and then at
+     * regular intervals.
+     */
     public boolean oneFailed() {
         long beyond = inARow.incrementAndGet() - longestSearch;
         return beyond > 0 && beyond % BETWEEN_ALARMS == 1;

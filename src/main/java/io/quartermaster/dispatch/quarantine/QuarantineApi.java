@@ -6,12 +6,12 @@ import java.time.Instant;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** The quarantine as the API speaks of it. */
+/** The quarantine in the API. */
 public final class QuarantineApi {
 
     private QuarantineApi() {}
 
-    /** What is set aside. */
+    /** The kinds of quarantined things. */
     @Schema(name = "QuarantineKind")
     public enum Kind {
         INBOX_ROW("inbox-row"),
@@ -32,7 +32,8 @@ public final class QuarantineApi {
 
     @Schema(
             name = "QuarantineEntry",
-            description = "Something that the scheduler plans without, because turns with it failed.")
+            description =
+                    "Something that the scheduler excludes from planning, because scheduling cycles with it failed.")
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Entry(
             @Schema(description = "The id of the entry.", examples = "workload-0199a2b4-0000-7000-8000-000000000001")
@@ -41,35 +42,40 @@ public final class QuarantineApi {
             @Schema(
                     implementation = Kind.class,
                     description =
-                            "A workload, a tenant with all its work, or an inbox row: the note for the scheduler that something changed.")
+                            "The kind of the entry: a workload, a tenant with all its workloads, or an inbox row, "
+                                    + "which notifies the scheduler of a change.")
             Kind kind,
 
-            @Schema(description = "The tenant whose it is. Absent for what belongs to no tenant.") @Nullable
+            @Schema(description = "The tenant that the entry belongs to. Absent if it belongs to no tenant.") @Nullable
             String tenant,
-
-            @Schema(description = "What it is: a workload's id and name, a tenant's id, or what the inbox row names.")
-            String subject,
-
-            @Schema(description = "Why the scheduler set it aside.")
-            String why,
-
-            @Schema(description = "When the scheduler set it aside.")
-            Instant since,
 
             @Schema(
                     description =
-                            "When the scheduler plans with it again by itself. Absent for an inbox row, which waits for an operator.")
+                            "The subject: the id and name of a workload, the id of a tenant, or the object of an inbox"
+                                    + " row.")
+            String subject,
+
+            @Schema(description = "Why the scheduler quarantined it.")
+            String why,
+
+            @Schema(description = "When the scheduler quarantined it.")
+            Instant since,
+
+            @Schema(
+                    description = "When the scheduler retries the entry by itself. Absent for an inbox row, which "
+                            + "waits for an operator.")
             @Nullable
             Instant retryAt,
 
             @Schema(
                     description =
-                            "How often the scheduler has set it aside: each time it waits twice as long, about an hour at most.")
+                            "How often the scheduler has quarantined it. Each time it waits twice as long, up to about "
+                                    + "an hour.")
             int times,
 
-            @Schema(description = "The state of a workload.") @Nullable
+            @Schema(description = "The state of the workload. Absent for other kinds.") @Nullable
             String state,
 
-            @Schema(description = "GPUs that it holds meanwhile. They stay its own, and their use is metered.")
+            @Schema(description = "The GPUs that it holds in the meantime. It keeps them, and they are metered.")
             String gpus) {}
 }

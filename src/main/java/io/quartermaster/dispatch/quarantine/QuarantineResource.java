@@ -22,7 +22,7 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** What the scheduler has set aside. */
+/** The quarantine of the scheduler. */
 @Path("/v1/operator/quarantine-entries")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Scheduler")
@@ -38,7 +38,7 @@ public class QuarantineResource {
     @RequiresPermission(Permission.QUARANTINE_READ)
     @Operation(
             operationId = "listQuarantineEntries",
-            summary = "Lists what the scheduler plans without because turns with it failed")
+            summary = "Lists the workloads, tenants and inbox rows in quarantine")
     public Uni<Page<QuarantineApi.Entry>> list(@BeanParam PageRequest page) {
         return quarantine.list(page);
     }
@@ -56,9 +56,10 @@ public class QuarantineResource {
     @RequiresPermission(Permission.QUARANTINE_WRITE)
     @Operation(
             operationId = "retryQuarantineEntry",
-            summary = "Has the scheduler plan with it again in its next turn",
+            summary = "Retries an entry in the next scheduling cycle",
             description =
-                    "If turns with it still fail, the scheduler sets it aside again, for twice as long as before. The answer is the entry as it was.")
+                    "If cycles with it still fail, the scheduler quarantines it again, for twice as long as before. "
+                            + "The response is the entry before the retry.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QuarantineApi.Entry.class)))
     public Uni<Response> retry(@PathParam("quarantineEntry") String entry, @BeanParam WriteParams params, UriInfo uri) {
         return quarantine.retry(entry, params, uri);
@@ -69,11 +70,13 @@ public class QuarantineResource {
     @RequiresPermission(Permission.QUARANTINE_WRITE)
     @Operation(
             operationId = "dropQuarantineEntry",
-            summary = "Gives up what is set aside",
+            summary = "Removes an entry from the quarantine",
             description =
-                    "Deletes an inbox row: the scheduler reads what it names from the tables when it starts again. Cancels a workload: it leaves the"
-                            + " quarantine when what it runs has stopped. A tenant cannot be dropped: suspend or offboard it instead.")
-    @APIResponse(responseCode = "204", description = "The inbox row is deleted, or the workload is to be cancelled.")
+                    "Deletes an inbox row: the scheduler reads the changed object from the database when it starts "
+                            + "again. Cancels a workload: the workload leaves the"
+                            + " quarantine when it has stopped. A tenant cannot be removed: suspend or "
+                            + "offboard it instead.")
+    @APIResponse(responseCode = "204", description = "The inbox row is deleted, or the workload is being cancelled.")
     public Uni<Response> drop(@PathParam("quarantineEntry") String entry, @BeanParam WriteParams params, UriInfo uri) {
         return quarantine.drop(entry, params, uri);
     }

@@ -20,15 +20,16 @@ import java.util.UUID;
 import org.jboss.logging.Logger;
 
 /**
- * The entries of the quarantine that are due for another try. Each try is a turn of its own, with an engine of its own, apart from the plan of
- * what is well: all that is due together first, then less and less by halves. A try that fails costs nothing but its time: it is rolled back,
- * and the engine of the last plan goes on. What fails alone is put back, each time for twice as long.
+ * The retries of quarantine entries that are due. Each retry is a cycle of its own, with its own engine, apart from the
+ * plan without the entries. It begins with all entries that are due, and halves them after each failure. A failed retry
+ * costs only its time: it is rolled back, and the engine of the last plan stays in use. An entry that fails alone goes
+ * back to the quarantine, each time for twice as long.
  *
- * <p>A failed try counts only if a plan without these entries goes well right after it: else the cause is elsewhere, and nothing is put back. So
- * a try takes no other steps than those of its entries, and not more of them than that plan.
- * Tries take a fifth of the leader's time at most.
+ * <p>A failed retry counts only if a plan without these entries succeeds right after it. Otherwise the cause is
+ * elsewhere, and no entry goes back. So a retry takes only the lifecycle steps of its entries, and not more of them
+ * than that plan. Retries take at most a fifth of the leader's time.
  *
- * <p>One thread.
+ * <p>Single-threaded.
  */
 public final class QuarantineRetry {
 
@@ -36,15 +37,15 @@ public final class QuarantineRetry {
 
     private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
 
-    /** After a try, the plan of what is well has so many times as long. */
+    /** After a retry, the normal plans get this many times its duration. */
     private static final int REST_PER_TRY = 4;
 
-    /** Entries that are tried together at most. */
+    /** The most entries that one retry includes. */
     private static final int MOST = 1_000;
 
     private static final String DUE = "set_aside_at is not null and ($1 or set_aside_until <= clock_timestamp())";
 
-    /** A tenant, or a workload. */
+    /** A tenant or a workload. */
     sealed interface Entry {
 
         record OfTenant(TenantId tenant) implements Entry {}
@@ -65,21 +66,21 @@ public final class QuarantineRetry {
         this.settings = settings;
     }
 
-    /** A new epoch: what leaders before set aside is tried again, for this version of the service may know what to do with it. */
+    /** Begins an epoch: entries of earlier leaders are retried, because this version of the service may handle them. */
     public void lead() {
         groups.clear();
         everything = true;
         nextTryNanos = System.nanoTime();
     }
 
-    /** At the beginning of each turn: a new leader looks for what is set aside before it sets aside anything itself. */
+    /** Begins a cycle. A new leader reads the quarantine before it quarantines anything itself. */
     public void begin() {
         if (everything) {
             look(true);
         }
     }
 
-    /** Looks for entries whose time has come, if it did not just now. */
+    /** Looks for due entries, unless it did so a moment ago. */
     public void look() {
         if (groups.isEmpty() && System.nanoTime() - lookedNanos >= LOOK_EVERY.toNanos()) {
             look(false);
@@ -95,12 +96,15 @@ public final class QuarantineRetry {
         }
     }
 
-    /** Whether a try is to be made now. */
+    /** Whether a retry is due now. */
     public boolean isDue() {
         return !groups.isEmpty() && System.nanoTime() - nextTryNanos >= 0;
     }
 
-    /** @param all whether due or not; else those that are due, and so many at most: the others are still due at the next look */
+    /**
+     * @param all whether to read all entries, due or not. Otherwise it reads the due ones up to a limit; the next look
+     *     reads the others
+     */
     private static List<Entry> read(SystemTransaction transaction, boolean all) {
         List<Entry> due = new ArrayList<>();
         long most = all ? Long.MAX_VALUE : MOST;
@@ -114,31 +118,31 @@ public final class QuarantineRetry {
         return due;
     }
 
-    /** Takes back what is to be tried now. Returns whether any of it is still set aside. */
+    /** Takes the entries of the retry out of the quarantine. Returns whether any of them was still in it. */
     public boolean takeBack(SystemTransaction transaction, Fence fence) {
         String[] tenants = tenants().stream().map(TenantId::value).toArray(String[]::new);
         boolean any = QuarantinedTenants.takeBack(transaction, tenants);
         return QuarantinedWorkloads.takeBack(transaction, fence, settings.cell(), CellReader.array(workloads())) || any;
     }
 
-    /** After a try that began then, however it went. */
+    /** Starts the rest after a retry that began at this time, whatever its result. */
     public void rest(long begunNanos) {
         long tookNanos = System.nanoTime() - begunNanos;
         noneFor(Duration.ofNanos(REST_PER_TRY * tookNanos));
     }
 
-    /** No try is made for so long at least. */
+    /** Allows no retry for at least this time. */
     public void noneFor(Duration rest) {
         long atNanos = System.nanoTime() + rest.toNanos();
         nextTryNanos = atNanos - nextTryNanos > 0 ? atNanos : nextTryNanos;
     }
 
-    /** The try went well, or nothing of it was set aside any more. */
+    /** Records that the retry succeeded, or that none of its entries was in the quarantine any more. */
     public void succeeded() {
         groups.removeFirst();
     }
 
-    /** The try failed, and the plan without what was tried did not. */
+    /** Records that the retry failed, and that the plan without its entries succeeded. */
     public void failed(long epoch, Throwable cause) {
         List<Entry> group = groups.removeFirst();
         if (group.size() == 1) {
@@ -161,17 +165,17 @@ public final class QuarantineRetry {
                                     QuarantinedWorkloads.putBack(tx, fence, workload);
                             };
                     LOG.warnf(
-                            "%s stays set aside until %s: the plan that included it failed: %s",
+                            "%s stays in quarantine until %s: the plan that included it failed: %s",
                             entry, until, cause.toString());
                 });
                 return true;
             });
         } catch (RuntimeException e) {
-            LOG.warnf("%s is still due for another try: %s", entry, e.getMessage());
+            LOG.warnf("%s is still due for a retry: %s", entry, e.getMessage());
         }
     }
 
-    /** The tenants of what is tried now. */
+    /** The tenants of the current retry. */
     public Set<TenantId> tenants() {
         Set<TenantId> found = new TreeSet<>();
         for (Entry entry : groups.getFirst()) {
@@ -182,7 +186,7 @@ public final class QuarantineRetry {
         return found;
     }
 
-    /** The workloads of what is tried now, without those of its tenants. */
+    /** The workloads of the current retry, except those that belong to its tenants. */
     public Set<UUID> workloads() {
         Set<UUID> found = new TreeSet<>();
         for (Entry entry : groups.getFirst()) {

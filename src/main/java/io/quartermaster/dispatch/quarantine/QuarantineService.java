@@ -29,26 +29,34 @@ import java.util.Map;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Shows an operator what is set aside, and has it retried or dropped. The leader does what follows, in its next turn. */
+/**
+ * Shows the quarantine to operators, and retries or removes entries for them. The leader acts on it in its next cycle.
+ */
 @ApplicationScoped
 class QuarantineService {
 
     private static final String PATH = "quarantine-entries/";
 
-    /** An entry's key is what follows the kind in its id. */
+    /** An entry's key is the part of its id after the kind. */
     private static final String ENTRIES = """
             select * from (
-                select 'inbox-row-' || id as id, 'inbox-row' as kind, id::text as key, tenant_id as tenant, kind || ' ' || ref as subject, set_aside_why as why,
-                       set_aside_at as since, null::timestamptz as retry_at, 1 as times, null::text as state, 0::bigint as held_milli
+                select 'inbox-row-' || id as id, 'inbox-row' as kind, id::text as key, tenant_id as tenant,
+                    kind || ' ' || ref as subject, set_aside_why as why,
+                       set_aside_at as since, null::timestamptz as retry_at, 1 as times, null::text as state,
+                           0::bigint as held_milli
                   from inbox where set_aside_at is not null
                 union all
-                select 'tenant-' || t.id, 'tenant', t.id, t.id, t.id, t.set_aside_why, t.set_aside_at, t.set_aside_until, t.set_aside_times, null,
-                       (select coalesce(sum(a.gpu_milli), 0)::bigint from attempt a where a.tenant_id = t.id and a.state <> 'ended')
+                select 'tenant-' || t.id, 'tenant', t.id, t.id, t.id, t.set_aside_why, t.set_aside_at,
+                    t.set_aside_until, t.set_aside_times, null,
+                       (select coalesce(sum(a.gpu_milli), 0)::bigint from attempt a where a.tenant_id = t.id
+                           and a.state <> 'ended')
                   from tenant t where t.set_aside_at is not null
                 union all
-                select 'workload-' || w.id, 'workload', w.id::text, w.tenant_id, w.id || ' ' || w.name, w.set_aside_why, w.set_aside_at, w.set_aside_until,
+                select 'workload-' || w.id, 'workload', w.id::text, w.tenant_id, w.id || ' ' || w.name,
+                    w.set_aside_why, w.set_aside_at, w.set_aside_until,
                        w.set_aside_times, w.state,
-                       (select coalesce(sum(a.gpu_milli), 0)::bigint from attempt a where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended')
+                       (select coalesce(sum(a.gpu_milli), 0)::bigint from attempt a
+                           where a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended')
                   from workload w where w.set_aside_at is not null) entry
             """;
 
@@ -139,7 +147,8 @@ class QuarantineService {
             case TENANT ->
                 throw ProblemException.conflict(
                         "not-droppable",
-                        "A tenant cannot be dropped from the quarantine. Mend its allotments and policies and retry it, or suspend or offboard it.");
+                        "A tenant cannot be removed from the quarantine. Fix its allotments and policies and "
+                                + "retry it, or suspend or offboard it.");
         };
     }
 
@@ -147,7 +156,7 @@ class QuarantineService {
         TenantId tenant = new TenantId(String.valueOf(found.entry().tenant()));
         UUID workload = UUID.fromString(found.key());
         return run(connection, "update workload set wish = 'cancel' where id = $1", workload)
-                .chain(() -> Inbox.post(connection, tenant, Inbox.Kind.WORKLOAD, List.of(workload.toString())))
+                .chain(() -> Inbox.post(connection, tenant, Inbox.Kind.WORKLOAD, workload.toString()))
                 .chain(() -> audit.record(
                         connection,
                         tenant,

@@ -24,41 +24,42 @@ import java.util.TreeSet;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Pools and nodes as the engine needs them. The engine knows pools by name (never used again), nodes by id. */
+/** Pools and nodes as the engine needs them. The engine knows pools by name, which is never reused, and nodes by id. */
 public final class CapacityFacts {
 
     /**
-     * @param maxGraceMillis for how long what is stopped in it keeps its devices at the most
-     * @param retired whether it is gone
+     * @param maxGraceMillis the longest time that a stopping attempt in it keeps its devices
+     * @param retired whether the pool is retired
      */
     public record PoolFact(UUID id, Pool pool, long maxGraceMillis, boolean retired) {}
 
     /**
-     * @param node up only while its lease runs and it is not given up
-     * @param pauses whether its agent can let work stand still off the devices
-     * @param heardAgain it had been given up and its lease runs again: it is up once that is taken back
+     * @param node it is up only while its lease runs and it is not given up
+     * @param pauses whether its agent can pause processes and free their devices
+     * @param heardAgain whether it was given up and its lease runs again: it is up once that loss is revoked
      */
     public record NodeFact(
             UUID id, String name, String cluster, Node node, boolean retired, boolean pauses, boolean heardAgain) {
 
-        /** The node once its having been given up is taken back. */
+        /** The node after its loss is revoked. */
         public NodeFact takenBack() {
             return new NodeFact(id, name, cluster, node.notDown(), retired, pauses, false);
         }
     }
 
-    /** A pool without nodes is not said to lack an executor: it lacks nodes. */
+    /** A pool without nodes does not lack an executor: it lacks nodes. */
     private static final String POOLS = """
-            select p.*, coalesce((select bool_or(k.kind in ('agent', 'simulated')) from node n join cluster k on k.id = n.cluster_id
+            select p.*, coalesce((select bool_or(k.kind in ('agent', 'simulated')) from node n
+                join cluster k on k.id = n.cluster_id
                                    where n.pool_id = p.id and n.retired_at is null), true) as connected
               from pool p where $1::uuid[] is null or p.id = any($1) order by p.name
             """;
 
-    /** In which pools something runs work. */
+    /** The pools that have an executor. */
     public enum Executors {
-        /** Those with a node of a cluster whose kind is connected. */
+        /** Pools with a node in a cluster whose kind is connected. */
         AGENTS,
-        /** And those that are a plain count, as if something ran there. */
+        /** Those pools and the plain counts, as if an executor ran work in them. */
         AGENTS_AND_COUNTS;
 
         static Executors of(DispatchConfig config) {
@@ -99,7 +100,7 @@ public final class CapacityFacts {
         return facts;
     }
 
-    /** The pools of some nodes. */
+    /** The pools of these nodes. */
     public static Set<UUID> poolsOf(SystemTransaction transaction, Set<UUID> nodes) {
         Set<UUID> pools = new TreeSet<>();
         if (!nodes.isEmpty()) {
@@ -110,14 +111,18 @@ public final class CapacityFacts {
         return pools;
     }
 
-    /** Nodes that do not keep tenants apart, of these pools: whose work may start on them depends on the pool and its allotments. */
+    /**
+     * The nodes in these pools that do not isolate tenants. Which tenants may start there depends on the pool and its
+     * allotments.
+     */
     public static Set<UUID> unisolatedNodesOf(SystemTransaction transaction, Set<UUID> pools) {
         Set<UUID> nodes = new TreeSet<>();
         if (!pools.isEmpty()) {
             transaction
                     .run(
                             "select n.id from node n join node_contact c on c.node_id = n.id"
-                                    + " where n.pool_id = any($1) and n.retired_at is null and c.isolation <> 'container'",
+                                    + " where n.pool_id = any($1) and n.retired_at is null and c.isolation <> "
+                                    + "'container'",
                             (Object) CellReader.array(pools))
                     .forEach(row -> nodes.add(row.getUUID("id")));
         }
@@ -128,7 +133,8 @@ public final class CapacityFacts {
         Map<UUID, List<Node.Device>> devices = new HashMap<>();
         QuarantinedWorkloads setAside = QuarantinedWorkloads.read(transaction);
         for (Row row : transaction.run(
-                "select * from gpu where healthy and ($1::uuid[] is null or node_id = any($1)) order by node_id, device_index",
+                "select * from gpu where healthy and ($1::uuid[] is null or node_id = any($1)) order by node_id, "
+                        + "device_index",
                 (Object) only)) {
             int index = row.getInteger("device_index");
             if (!setAside.holds(row.getUUID("node_id"), index)) {
@@ -142,10 +148,13 @@ public final class CapacityFacts {
                 select n.*, p.name as pool_name, k.name as cluster_name, c.lease_until, c.lost_at, c.pausing,
                        case when c.isolation <> 'container' and not p.tenants_trust_each_other
                                  and (select count(*) > 1 from allotment a where a.pool_id = p.id)
-                            then (select a.tenant_id from allotment a where a.pool_id = p.id order by a.granted_at, a.tenant_id limit 1)
+                            then (select a.tenant_id from allotment a where a.pool_id = p.id order by a.granted_at,
+                                a.tenant_id limit 1)
                        end as only_tenant,
-                       coalesce(n.cpu_milli, c.cpu_milli) as cpu_known, coalesce(n.memory_mib, c.memory_mib) as memory_known from node n
-                  join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left join node_contact c on c.node_id = n.id
+                       coalesce(n.cpu_milli, c.cpu_milli) as cpu_known, coalesce(n.memory_mib, c.memory_mib)
+                           as memory_known from node n
+                  join pool p on p.id = n.pool_id join cluster k on k.id = n.cluster_id left
+                      join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
                 """, (Object) only)) {
             facts.add(node(row, stamp, devices, setAside.of(row.getUUID("id"))));
@@ -153,7 +162,7 @@ public final class CapacityFacts {
         return facts;
     }
 
-    /** @param setAside what of the machine is not to be had */
+    /** @param setAside the part of the machine that quarantined workloads hold */
     private static NodeFact node(
             Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices, QuarantinedWorkloads.Part setAside) {
         UUID id = row.getUUID("id");
@@ -173,7 +182,7 @@ public final class CapacityFacts {
                 less(row.getLong("memory_known"), setAside.memoryMiB()),
                 labels,
                 List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))),
-                // A node that does not keep tenants apart goes on with the first tenant of a pool that several have.
+                // If several tenants use the pool, a node that does not isolate tenants serves the first of them.
                 Optional.ofNullable(row.getString("only_tenant")));
         return new NodeFact(
                 id,

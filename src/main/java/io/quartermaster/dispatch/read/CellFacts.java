@@ -20,11 +20,11 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * All that the tables say of a cell and an engine is built from.
+ * The complete stored state of a cell, from which an engine is built.
  *
  * @param allPools whether any policy counts over all pools
- * @param strictQueues that start their work in strict order
- * @param pastUse what is stored of it, with a fairness window or without
+ * @param strictQueues queues that start their workloads in strict order
+ * @param pastUse the stored past use, with or without a fairness window
  */
 public record CellFacts(
         List<PoolFact> pools,
@@ -40,16 +40,16 @@ public record CellFacts(
         return read(transaction, cell, stamp, executors, Extent.ALL);
     }
 
-    /** Which part of what is stored. */
+    /** The part of the stored state to read. */
     public sealed interface Extent {
 
         Extent ALL = new Workloads(Long.MAX_VALUE);
         Extent NOTHING = new Tenants(Optional.empty());
 
-        /** All but workloads that were submitted later. */
+        /** Everything except workloads that were submitted later. */
         record Workloads(long throughSequence) implements Extent {}
 
-        /** Without workloads, and without what is granted to tenants after this one in the order of their ids; absent = to any. */
+        /** No workloads, and the terms of tenants up to this one in the order of their ids; absent: of no tenant. */
         record Tenants(Optional<TenantId> through) implements Extent {}
 
         static Extent ofWorkloads(long throughSequence) {
@@ -99,13 +99,14 @@ public record CellFacts(
         return strict;
     }
 
-    /** These, of whatever order; one that is retired has none. */
+    /** These queues, with their start order; a retired queue has no strict order. */
     public static List<Change.QueueSet> queues(SystemTransaction transaction, Set<UUID> ids) {
         List<Change.QueueSet> queues = new ArrayList<>();
         if (!ids.isEmpty()) {
             transaction
                     .run(
-                            "select id, case when retired_at is null then start_order else 'skip-ahead' end as start_order from queue where id = any($1)",
+                            "select id, case when retired_at is null then start_order else 'skip-ahead' end as "
+                                    + "start_order from queue where id = any($1)",
                             (Object) CellReader.array(ids))
                     .forEach(row -> queues.add(queue(row)));
         }
@@ -117,7 +118,7 @@ public record CellFacts(
                 EngineFacts.queue(row.getUUID("id")), EnumNames.stored(QueueOrder.class, row.getString("start_order")));
     }
 
-    /** Without those that are set aside. */
+    /** All tenants that are not quarantined. */
     public static SortedSet<TenantId> everyTenant(SystemTransaction transaction) {
         SortedSet<TenantId> tenants = new TreeSet<>();
         transaction

@@ -21,8 +21,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What waits, what the GPUs do and how long agents have been silent, as gauges. Every replica reads it from the tables, the leading one or
- * not, so that it can be seen also while nobody leads; all of them say the same. Measured on a thread of its own, so scrapes cost nothing.
+ * Gauges of waiting workloads, of the states of GPUs and of the silence of agents. Every replica reads them from the
+ * tables, whether it leads or not, so they are available even while no replica leads; all replicas show equal values. A
+ * thread of its own measures, so scrapes cost nothing.
  */
 @ApplicationScoped
 public class CellGauges {
@@ -31,22 +32,29 @@ public class CellGauges {
     private static final List<String> GPU_STATES = List.of("allocated", "nominated", "free", "closed", "down");
 
     private static final String WAITING = """
-            select case when state = 'held' then 'HELD' else coalesce(reason_code, 'NEW') end as code, count(*) as workloads
+            select case when state = 'held' then 'HELD' else coalesce(reason_code, 'NEW') end as code, count(*)
+                as workloads
               from workload where state in ('waiting', 'held', 'paused') group by 1 order by 1
             """;
 
-    /** A device counts in one state, or with its parts in several; what a node that is down holds stays allocated until it is given up. */
+    /**
+     * A device counts in one state, or its parts in several. The devices of attempts on a node that is down stay
+     * allocated until the node is given up.
+     */
     private static final String GPUS = """
             with held as (
                 select node_id, device_index, least(1000, sum(gpu_milli)) as milli from allocation_device
                  where freed_at is null and device_index is not null group by 1, 2),
             kept as (
-                select (x ->> 'node_id')::uuid as node_id, (x ->> 'device_index')::int as device_index, sum((x ->> 'gpu_milli')::bigint) as milli
-                  from nomination n cross join lateral jsonb_array_elements(n.body -> 'devices') x where x ? 'device_index' group by 1, 2),
+                select (x ->> 'node_id')::uuid as node_id, (x ->> 'device_index')::int as device_index,
+                    sum((x ->> 'gpu_milli')::bigint) as milli
+                  from nomination n cross join lateral jsonb_array_elements(n.body -> 'devices') x
+                      where x ? 'device_index' group by 1, 2),
             device as (
                 select p.name as pool, coalesce(h.milli, 0) as allocated, 1000 - coalesce(h.milli, 0) as spare,
                        least(1000 - coalesce(h.milli, 0), coalesce(k.milli, 0)) as kept,
-                       case when not coalesce(g.healthy and c.lost_at is null and c.lease_until > clock_timestamp(), false) then 'down'
+                       case when not coalesce(g.healthy and c.lost_at is null and c.lease_until > clock_timestamp(),
+                           false) then 'down'
                             when not n.schedulable then 'closed' else 'open' end as state
                   from gpu g
                   join node n on n.id = g.node_id and n.retired_at is null
@@ -76,7 +84,8 @@ public class CellGauges {
             """;
 
     private static final String SET_ASIDE = """
-            select kind, count(set_aside_at) as entries, coalesce(max(extract(epoch from clock_timestamp() - set_aside_at) * 1000), 0)::bigint as oldest_ms
+            select kind, count(set_aside_at) as entries, coalesce(max(extract(epoch
+                from clock_timestamp() - set_aside_at) * 1000), 0)::bigint as oldest_ms
               from (select 'inbox-row' as kind, set_aside_at from inbox where set_aside_at is not null
                     union all select 'workload', set_aside_at from workload where set_aside_at is not null
                     union all select 'tenant', set_aside_at from tenant where set_aside_at is not null
@@ -84,7 +93,9 @@ public class CellGauges {
              group by kind order by kind
             """;
 
-    /** Deadline and lease are over, and its nodes are in contact: its end should have been applied. */
+    /**
+     * Attempts whose deadline and lease are over and whose nodes are in contact: their end should have been applied.
+     */
     private static final String OVERDUE = """
             select count(*) as attempts from (
                 select a.id from attempt a
@@ -92,12 +103,15 @@ public class CellGauges {
                   left join node_contact c on c.node_id = d.node_id
                  where a.state = 'stopping'
                  group by a.id, a.deadline_at
-                having bool_and(d.node_id is null or coalesce(c.lost_at is null and c.lease_until > clock_timestamp(), false))
-                   and a.deadline_at + coalesce(max(c.lease_until - c.last_heard), interval '0') + interval '60 seconds' < clock_timestamp()) overdue
+                having bool_and(d.node_id is null or coalesce(c.lost_at is null
+                    and c.lease_until > clock_timestamp(), false))
+                   and a.deadline_at + coalesce(max(c.lease_until - c.last_heard),
+                       interval '0') + interval '60 seconds' < clock_timestamp()) overdue
             """;
 
     private static final String LEADERSHIP = """
-            select (lease_until > clock_timestamp()) as led, greatest(0, extract(epoch from stamp - clock_timestamp()) * 1000)::bigint as ahead_ms
+            select (lease_until > clock_timestamp()) as led, greatest(0, extract(epoch
+                from stamp - clock_timestamp()) * 1000)::bigint as ahead_ms
               from cell where id = $1
             """;
 
@@ -119,27 +133,26 @@ public class CellGauges {
         this.config = config;
         this.database = database;
         this.waiting = MultiGauge.builder("quartermaster.workloads.waiting")
-                .description(
-                        "workloads that wait, by the code of their reason; HELD: not to be started yet, NEW: in no plan yet")
+                .description("waiting workloads, by the code of their reason; HELD: not released yet, NEW: not in any "
+                        + "plan yet")
                 .register(metrics);
         this.gpus = MultiGauge.builder("quartermaster.gpus")
-                .description(
-                        "GPUs of a pool by state: allocated, nominated (kept for work that starts when all of it is free), free,"
-                                + " closed (the node takes nothing new), down")
+                .description("GPUs of a pool by state: allocated, nominated (kept for a workload that starts when all "
+                        + "its GPUs are free), free,"
+                        + " closed (the node takes no new workloads), down")
                 .register(metrics);
         this.setAside = MultiGauge.builder("quartermaster.quarantine.entries")
-                .description("inbox rows, workloads and tenants that the scheduler has set aside, by kind")
+                .description("inbox rows, workloads and tenants in the scheduler's quarantine, by kind")
                 .register(metrics);
         this.setAsideAge = MultiGauge.builder("quartermaster.quarantine.oldest")
                 .baseUnit("seconds")
-                .description(
-                        "for how long the oldest entry of the quarantine has been there, by kind; 0 where there is none")
+                .description("how long the oldest entry has been in the quarantine, by kind; 0 where there is none")
                 .register(metrics);
         Gauge.builder("quartermaster.attempts.stop.overdue", overdueStops, AtomicLong::get)
                 .description("attempts that hold devices although their stop deadline and their node's lease are over")
                 .register(metrics);
         Gauge.builder("quartermaster.cell.led", led, AtomicLong::get)
-                .description("1 while some replica leads the cell, else 0")
+                .description("1 while a replica leads the cell, else 0")
                 .register(metrics);
         Gauge.builder("quartermaster.cell.stamp.ahead", stampAheadMillis, millis -> millis.get() / 1000.0)
                 .baseUnit("seconds")
@@ -148,10 +161,11 @@ public class CellGauges {
         Gauge.builder("quartermaster.agents.lag", agentLagMillis, millis -> millis.get() / 1000.0)
                 .baseUnit("seconds")
                 .description(
-                        "time since the last word of the agent that is silent longest, of nodes that are not given up")
+                        "time since the last contact of the agent that is silent longest, of nodes that are not given"
+                                + " up")
                 .register(metrics);
         Gauge.builder("quartermaster.agents.lost", lostNodes, AtomicLong::get)
-                .description("nodes that were given up and not heard since")
+                .description("nodes that were given up and are not in contact again")
                 .register(metrics);
     }
 
@@ -172,9 +186,9 @@ public class CellGauges {
                 try {
                     measure();
                 } catch (RuntimeException e) {
-                    // Whether a replica leads cannot be known then, and none can plan.
+                    // It is unknown then whether a replica leads, and no replica can plan.
                     led.set(0);
-                    LOG.warnf("waiting work, GPUs and agents could not be measured: %s", e.getMessage());
+                    LOG.warnf("could not measure waiting workloads, GPUs and agents: %s", e.getMessage());
                 }
             }
         } catch (InterruptedException e) {
@@ -182,7 +196,7 @@ public class CellGauges {
         }
     }
 
-    /** Reads everything anew. */
+    /** Reads all values again. */
     void measure() {
         database.run(config.commitTimeout(), tx -> {
             waiting.register(waiting(tx), true);

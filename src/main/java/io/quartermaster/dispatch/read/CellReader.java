@@ -29,24 +29,34 @@ import java.util.TreeMap;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads workloads as the leader needs them: a few set-based statements, however many are asked for. */
+/** Reads workloads as the leader needs them, with a few set-based statements for any number of workloads. */
 public final class CellReader {
 
     private static final String ALL_WORKLOADS = """
-            select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter, w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
+            select w.tenant_id, w.id, w.seq, w.submitted_by, coalesce(w.submitter, w.submitted_by) as submitter,
+                w.priority, w.preemptible, w.dedicated_only, w.max_runtime_ms, w.submitted_at,
                    w.wish, w.stop_by, w.state, w.attempts, w.at_head_since, w.place, w.quick_losses, w.retry_at,
-                   p.id as policy_id, p.group_path, p.on_preemption, least(p.grace_ms, l.max_grace_ms) as grace_ms, q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null as queue_held, q.over_quota,
-                   f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus) as gpu_milli,
-                   case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus, f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig, f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level, f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids, f.moves_back,
+                   p.id as policy_id, p.group_path, p.on_preemption, least(p.grace_ms, l.max_grace_ms) as grace_ms,
+                       q.id as queue_id, q.name as queue_name, q.state = 'held' and q.retired_at is null
+                       as queue_held, q.over_quota,
+                   f.id as profile_id, f.name as profile_name, asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus)
+                       as gpu_milli,
+                   case when w.min_gpus is not null and f.max_gpus is not null then asked_gpu_milli(w.min_gpus,
+                       f.gpu_milli, f.max_gpus) end as fewest_gpu_milli, f.gpu_devices, f.gpu_memory_mib, f.mig,
+                       f.workers, f.min_workers, f.cpu_milli, f.memory_mib, f.node_labels, f.required_level,
+                       f.preferred_level, f.slice_workers, f.slice_level, f.pool_ids, f.moves_back,
                    f.max_runtime_ms as profile_max_runtime_ms,
-                   a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli as attempt_gpu_milli, a.bound_at, a.from_reservation,
+                   a.id as attempt_id, a.number, a.state as attempt_state, a.pool_id, a.gpu_milli
+                       as attempt_gpu_milli, a.bound_at, a.from_reservation,
                    a.started_at, a.stop_reason, a.deadline_at, n.body as nomination,
-                   w.paused_attempt, w.paused_node, w.paused_until, s.paused_pool, s.paused_gpu_milli, s.paused_report, s.paused_may_stay
+                   w.paused_attempt, w.paused_node, w.paused_until, s.paused_pool, s.paused_gpu_milli,
+                       s.paused_report, s.paused_may_stay
               from workload w
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
-              left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended' and a.worker is null
+              left join attempt a on a.tenant_id = w.tenant_id and a.workload_id = w.id and a.state <> 'ended'
+                  and a.worker is null
               left join pool l on l.id = a.pool_id
               left join nomination n on n.tenant_id = w.tenant_id and n.workload_id = w.id
               -- With a limit, so that it is looked up for those few alone, however many are read.
@@ -59,7 +69,8 @@ public final class CellReader {
                     join node x on x.id = w.paused_node
                     left join node_contact c on c.node_id = x.id
                     left join report r on r.tenant_id = b.tenant_id and r.attempt_id = b.id and r.node_id = x.id
-                   where w.paused_attempt is not null and b.tenant_id = w.tenant_id and b.id = w.paused_attempt limit 1) s on true
+                   where w.paused_attempt is not null and b.tenant_id = w.tenant_id and b.id = w.paused_attempt
+                       limit 1) s on true
              where true
             """;
 
@@ -68,20 +79,21 @@ public final class CellReader {
     private static final String IS_SET_ASIDE =
             " and (w.set_aside_at is not null or w.tenant_id in (select id from tenant where set_aside_at is not null))";
 
-    /** Those that plans are made with. */
+    /** The workloads that plans include. */
     private static final String WORKLOADS = ALL_WORKLOADS
-            + " and w.set_aside_at is null and w.tenant_id not in (select id from tenant where set_aside_at is not null)";
+            + " and w.set_aside_at is null and w.tenant_id not in (select id from tenant where set_aside_at is "
+            + "not null)";
 
     private final SystemTransaction transaction;
     private final TermsInterner shared;
     private final long nowMillis;
 
-    /** @param nowMillis the stamp: what is timed is due by it, and by no other clock */
+    /** @param nowMillis the stamp: all times are compared with it, and with no other clock */
     public CellReader(SystemTransaction transaction, long nowMillis) {
         this(transaction, new TermsInterner(), nowMillis);
     }
 
-    /** @param shared what its reader keeps of each workload refers to */
+    /** @param shared holds the values that the reader's records share */
     public CellReader(SystemTransaction transaction, TermsInterner shared, long nowMillis) {
         this.transaction = transaction;
         this.shared = shared;
@@ -89,57 +101,58 @@ public final class CellReader {
     }
 
     /**
-     * What could be read of some workloads.
+     * The result of reading some workloads.
      *
-     * @param unreadable the sequence numbers of those that are no workloads as this version knows them
+     * @param unreadable the sequence numbers of rows that this version cannot read as workloads
      */
     public record Readable(List<WorkloadRecord> records, List<Long> unreadable) {}
 
-    /** Everything that is not over, set aside or not. */
+    /** All live workloads, quarantined or not. */
     public Readable everyLive() {
         return readable(transaction.run(ALL_WORKLOADS + IS_LIVE + " order by w.seq"));
     }
 
-    /** Everything that is not over and that plans are made without. */
+    /** The live workloads that plans leave out. */
     public Readable setAside() {
         return readable(transaction.run(ALL_WORKLOADS + IS_LIVE + IS_SET_ASIDE + " order by w.seq"));
     }
 
-    /** Everything that is not over, in order of submission, up to this sequence number. */
+    /** The live workloads up to this sequence number, in order of submission. */
     public List<WorkloadRecord> live(long throughSequence) {
         return complete(transaction.run(WORKLOADS + IS_LIVE + " and w.seq <= $1 order by w.seq", throughSequence));
     }
 
-    /** The sequence numbers of all that {@link #live} would read. */
+    /** The sequence numbers of all workloads that {@link #live} would read. */
     public long[] liveSequences() {
         List<Long> found = new ArrayList<>();
         transaction
-                .run(
-                        "select seq from workload where state not in ('succeeded', 'failed', 'cancelled') and set_aside_at is null"
-                                + " and tenant_id not in (select id from tenant where set_aside_at is not null) order by seq")
+                .run("select seq from workload where state not in ('succeeded', 'failed', 'cancelled') and "
+                        + "set_aside_at is null"
+                        + " and tenant_id not in (select id from tenant where set_aside_at is not null) "
+                        + "order by seq")
                 .forEach(row -> found.add(row.getLong("seq")));
         return found.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** The sequence numbers of those that {@link #live} would read and cannot. */
+    /** The sequence numbers of the workloads that {@link #live} would read but cannot. */
     public List<Long> unreadable() {
         return readable(transaction.run(WORKLOADS + IS_LIVE + " order by w.seq"))
                 .unreadable();
     }
 
-    /** These, over or not, in order of submission. */
+    /** These workloads, over or not, in order of submission. */
     public List<WorkloadRecord> workloads(Collection<UUID> ids) {
         return ids.isEmpty()
                 ? List.of()
                 : complete(transaction.run(WORKLOADS + " and w.id = any($1) order by w.seq", (Object) array(ids)));
     }
 
-    /** Those of a policy, profile or queue that wait: what changed for them must be told to the engine. */
+    /** The waiting workloads of a policy, profile or queue: the engine must receive the changes that affect them. */
     public List<WorkloadRecord> waitingUnder(String column, Collection<UUID> ids) {
         String where =
                 switch (column) {
                     case "policy_id", "profile_id", "queue_id" -> " and w." + column + " = any($1)";
-                    default -> throw new IllegalArgumentException("no such column: " + column);
+                    default -> throw new IllegalArgumentException("unknown column: " + column);
                 };
         return ids.isEmpty()
                 ? List.of()
@@ -148,18 +161,19 @@ public final class CellReader {
                         (Object) array(ids)));
     }
 
-    /** Those with paused processes on one of these nodes, or of one of these tenants. */
+    /** The workloads with paused processes on one of these nodes, or of one of these tenants. */
     public List<WorkloadRecord> paused(Collection<UUID> nodes, Collection<TenantId> tenants) {
         return nodes.isEmpty() && tenants.isEmpty()
                 ? List.of()
                 : complete(transaction.run(
                         WORKLOADS
-                                + " and w.paused_attempt is not null and (w.paused_node = any($1) or w.tenant_id = any($2)) order by w.seq",
+                                + " and w.paused_attempt is not null and (w.paused_node = any($1) or w.tenant_id "
+                                + "= any($2)) order by w.seq",
                         array(nodes),
                         tenants.stream().map(TenantId::value).toArray(String[]::new)));
     }
 
-    /** Those that hold devices of one of these nodes. */
+    /** The workloads that hold devices of one of these nodes. */
     public List<WorkloadRecord> on(Collection<UUID> nodes) {
         return nodes.isEmpty() ? List.of() : complete(transaction.run(WORKLOADS + """
                                    and w.id in (select x.workload_id from allocation_device d
@@ -193,7 +207,7 @@ public final class CellReader {
         return readable;
     }
 
-    /** All at once; where that fails, by halves, until those are found that cannot be read. */
+    /** Reads all rows in one step. If that fails, it reads them by halves until the unreadable ones are found. */
     private void read(List<Row> rows, Readable into) {
         try {
             into.records().addAll(complete(rows));
@@ -293,7 +307,7 @@ public final class CellReader {
                 row.getBoolean("moves_back"));
     }
 
-    /** A range is of whole GPUs, so only there somebody takes fewer. */
+    /** A range is of whole GPUs, so only there a worker can take fewer. */
     private static GpuRequest gpus(Row row) {
         GpuRequest asked = Profile.gpus(
                 row.getLong("gpu_milli"),

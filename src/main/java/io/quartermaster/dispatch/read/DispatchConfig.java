@@ -10,64 +10,77 @@ import java.util.Optional;
 @ConfigMapping(prefix = "quartermaster.dispatch")
 public interface DispatchConfig {
 
-    /** The cell this replica may lead. */
+    /** The cell that this replica may lead. */
     @WithDefault("main")
     String cell();
 
-    /** Whether this replica leads at all; replicas that do not only serve the API. */
+    /** Whether this replica may lead. Replicas that may not lead only serve the API. */
     @WithDefault("true")
     boolean enabled();
 
-    /** How long a leader that says nothing more still leads; another replica takes over after it. */
+    /** How long a leader's lease lasts without renewal. After it, another replica takes over. */
     @WithDefault("10s")
     Duration lease();
 
-    /** Bound on each statement of the leader. */
+    /** The time limit of each statement of the leader. */
     @WithDefault("5s")
     Duration commitTimeout();
 
-    /** Bound on a turn of the leader as a whole, from its first statement to its commit. Must be shorter than the lease, so that no leader commits after it. */
+    /**
+     * The time limit of a whole scheduling cycle, from its first statement to its commit. Must be shorter than the
+     * lease, so that no leader commits after its lease.
+     */
     @WithDefault("8s")
-    Duration turnTimeout();
+    Duration cycleTimeout();
 
-    /** How long a turn waits for a row that another transaction has locked. Then the turns of the next seconds leave that workload out. */
+    /**
+     * How long a cycle waits for a row that another transaction has locked. After that, the cycles of the next seconds
+     * leave the workload out.
+     */
     @WithDefault("1s")
     Duration lockTimeout();
 
-    /** The poll behind the wake-ups: how long a lost wake-up may delay a plan, and how often nodes' leases are looked at. */
+    /**
+     * The interval of the poll behind the wake-ups: the longest delay that a lost wake-up causes. Each poll also checks
+     * the leases of nodes.
+     */
     @WithDefault("1s")
     Duration poll();
 
-    /** The leader rests for this long after each turn: under load the next then finds more at once, which costs less for each. */
+    /**
+     * How long the leader rests after each cycle. Under load, the next cycle then takes more rows together, which costs
+     * less per row.
+     */
     @WithDefault("10ms")
     Duration rest();
 
-    /** Inbox rows taken into one plan. */
+    /** The most inbox rows that one plan takes. */
     @WithDefault("1000")
     int batch();
 
-    /** Reasons of waiting work written with one plan; the rest follows with the next. */
+    /** The most reasons for waiting that one plan writes. The next plans write the others. */
     @WithDefault("500")
     int reasonsPerPlan();
 
-    /** How far the stamp may be off this replica's own clock before it steps down. */
+    /** The largest difference between the stamp and this replica's own clock. Beyond it, the replica steps down. */
     @WithDefault("5s")
     Duration clockTolerance();
 
-    /** A running workload younger than this is no victim, nor is it moved. */
+    /** The shortest run time of a victim: younger workloads are neither stopped nor moved. */
     @WithDefault("0s")
     Duration minRuntime();
 
     /**
-     * What work of several pools tries first where it could have its own back in one and borrow in another: {@code before-reclaiming}, it borrows, and
-     * nobody is stopped; {@code after-reclaiming}, it takes back what is reserved for it, and is not the first to give way then.
+     * The order of borrowing and reclaiming, for a workload with several pools that could borrow in one pool and
+     * reclaim its group's share in another. With {@code before-reclaiming} it borrows, and no workload is stopped. With
+     * {@code after-reclaiming} it reclaims the share, and is then not among the first to be preempted.
      */
     @WithDefault("before-reclaiming")
     Settings.Borrow borrow();
 
     /**
-     * How long work waits that is blocked only by fit before it gets a backfill reservation: GPUs that come free are kept for it. Work that
-     * started from such a reservation is not reclaimed by the right of fair share for as long.
+     * How long a workload that only lacks fitting GPUs waits before it gets a backfill reservation, which keeps freed
+     * GPUs for it. For this long, fair share does not reclaim a workload that started from such a reservation.
      */
     @WithDefault("10m")
     Duration patience();
@@ -76,31 +89,35 @@ public interface DispatchConfig {
     @WithDefault("64")
     int backfillReservations();
 
-    /** How long paused work waits to go on where it is; after that its processes are ended, and it starts from the beginning wherever there is room. */
+    /**
+     * How long paused processes wait to resume on their node. After that they are ended, and the workload starts from
+     * the beginning wherever there is room.
+     */
     @WithDefault("1h")
     Duration pausedFor();
 
     /**
-     * Fair shares follow what was used before, of which this is the half-life: two groups that each want everything take turns. Without it
-     * only the present counts.
+     * The half-life of past use in fair shares: with it, two groups that each want everything alternate. Without it,
+     * only the present use counts.
      */
     Optional<Duration> fairnessWindow();
 
     /**
-     * What starts counts in what was used before as if it had run for so long already, so that many short jobs do not pass before anybody
-     * notices. Needs a fairness window.
+     * The run time that each start adds to past use in advance, so that many short jobs do not escape the fair share.
+     * Needs a fairness window.
      */
     @WithDefault("0s")
     Duration entryPenalty();
 
     /**
-     * Whether work starts in a pool that is a plain count, although no executor runs it there: it is bound and metered, and nothing happens. For
-     * load runs and tests only. Without it such work waits with the reason {@code NO_EXECUTOR}.
+     * Whether workloads start in a pool that is a plain count, although no executor runs them: they are bound and
+     * metered, and nothing else happens. For load runs and tests only. Without it, such workloads wait with the reason
+     * {@code NO_EXECUTOR}.
      */
     @WithDefault("false")
     boolean simulateCountedPools();
 
-    /** How often waiting work, GPUs and agents are counted for the metrics. */
+    /** How often the gauges of waiting workloads, GPUs and agents are measured. */
     @WithDefault("10s")
     Duration gaugesInterval();
 }

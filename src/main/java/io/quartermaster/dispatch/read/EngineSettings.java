@@ -4,21 +4,19 @@ import io.quartermaster.engine.model.Settings;
 import java.time.Duration;
 import java.util.OptionalLong;
 
-/** How the cell schedules, as the operator set it: the same for the leader and for whoever foretells what it will do. */
+/** The engine's settings of the cell, as the operator configures them. The leader and the forecasts use them alike. */
 final class EngineSettings {
 
     private EngineSettings() {}
 
-    /**
-     * @throws IllegalArgumentException if one setting needs another that is not there, or is too small
-     */
+    /** @throws IllegalArgumentException if a setting is too small, or needs another one that is absent */
     static Settings of(DispatchConfig config) {
         if (!config.entryPenalty().isZero() && config.fairnessWindow().isEmpty()) {
             throw new IllegalArgumentException(
                     "quartermaster.dispatch.entry-penalty needs quartermaster.dispatch.fairness-window");
         }
         if (config.backfillReservations() < 1) {
-            throw new IllegalArgumentException("quartermaster.dispatch.backfill-reservations is at least 1");
+            throw new IllegalArgumentException("quartermaster.dispatch.backfill-reservations must be at least 1");
         }
         return Settings.DEFAULT
                 .but()

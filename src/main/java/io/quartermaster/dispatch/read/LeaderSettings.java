@@ -12,14 +12,14 @@ import java.time.Instant;
 import java.util.Optional;
 
 /**
- * How the leader of a cell works.
+ * The settings of a cell's leader.
  *
  * @param lease how long it leads after its last fence
- * @param bounds of each of its transactions, the whole below the lease
+ * @param bounds the time limits of each transaction; the limit of the whole is shorter than the lease
  * @param clockTolerance how far the stamp may be off this replica's own clock
- * @param batch inbox rows taken into one plan
- * @param reasonsPerPlan reasons of waiting work written with one plan
- * @param pausedForMillis how long paused processes wait to go on
+ * @param batch the most inbox rows in one plan
+ * @param reasonsPerPlan the most reasons for waiting that one plan writes
+ * @param pausedForMillis how long paused processes wait to resume
  */
 public record LeaderSettings(
         String cell,
@@ -35,7 +35,7 @@ public record LeaderSettings(
 
     public LeaderSettings {
         if (bounds.whole().compareTo(lease) >= 0) {
-            throw new IllegalArgumentException("quartermaster.dispatch.turn-timeout is " + bounds.whole()
+            throw new IllegalArgumentException("quartermaster.dispatch.cycle-timeout is " + bounds.whole()
                     + " and must be shorter than quartermaster.dispatch.lease, which is " + lease
                     + ": a leader must never commit after its lease");
         }
@@ -45,7 +45,7 @@ public record LeaderSettings(
         return new LeaderSettings(
                 config.cell(),
                 config.lease(),
-                new SystemDatabase.Bounds(config.commitTimeout(), config.turnTimeout(), config.lockTimeout()),
+                new SystemDatabase.Bounds(config.commitTimeout(), config.cycleTimeout(), config.lockTimeout()),
                 config.clockTolerance(),
                 config.batch(),
                 config.reasonsPerPlan(),
@@ -60,7 +60,10 @@ public record LeaderSettings(
                 cell, lease, bounds, clockTolerance, batch, reasonsPerPlan, pausedForMillis, engine, executors, other);
     }
 
-    /** Takes the fence; empty when another replica leads. Throws {@link ClockSkewException}: nobody may be billed by a clock that is wrong. */
+    /**
+     * Takes the fence; empty if another replica leads. Throws {@link ClockSkewException}, because usage must not be
+     * billed by a wrong clock.
+     */
     public Optional<Fence> fence(SystemTransaction transaction, long epoch) {
         return Fence.renew(transaction, cell, epoch, lease).map(this::checked);
     }
@@ -70,7 +73,7 @@ public record LeaderSettings(
                 Duration.between(fence.stamp().toInstant(), Instant.now()).abs();
         if (off.compareTo(clockTolerance) > 0) {
             throw new ClockSkewException(
-                    "the stamp of the cell and this replica's clock are " + off + " apart; it steps down");
+                    "the stamp of the cell and this replica's clock are " + off + " apart; this replica steps down");
         }
         return fence;
     }

@@ -20,7 +20,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
-/** The attempts that hold devices, of some workloads: with their surplus workers, what they hold, and what was said of them. */
+/** The live attempts of some workloads, with their surplus workers, their devices and their reports. */
 final class LiveAttempts {
     private final Map<UUID, List<Device>> devices;
     private final Map<UUID, List<Report>> reports;
@@ -58,16 +58,18 @@ final class LiveAttempts {
         List<Row> rows = new ArrayList<>();
         if (!cores.isEmpty()) {
             transaction.run("""
-                    select c.id as core_id, s.id, s.number, s.worker, s.state, s.outcome, s.pool_id, s.gpu_milli, s.bound_at, s.from_reservation, s.started_at,
+                    select c.id as core_id, s.id, s.number, s.worker, s.state, s.outcome, s.pool_id, s.gpu_milli,
+                        s.bound_at, s.from_reservation, s.started_at,
                            s.stop_reason, s.deadline_at, s.ended_at
-                      from attempt c join attempt s on s.tenant_id = c.tenant_id and s.workload_id = c.workload_id and s.number = c.number
+                      from attempt c join attempt s on s.tenant_id = c.tenant_id
+                          and s.workload_id = c.workload_id and s.number = c.number
                      where c.id = any($1) and s.worker is not null order by c.id, s.worker, s.id
                     """, (Object) CellReader.array(cores)).forEach(rows::add);
         }
         return rows;
     }
 
-    /** That of a row of a workload, if it has one. */
+    /** The live attempt of a workload's row, if it has one. */
     Optional<LiveAttempt> of(Row row) {
         UUID id = row.getUUID("attempt_id");
         return id == null
@@ -97,7 +99,7 @@ final class LiveAttempts {
                         CellReader.millis(row.getOffsetDateTime("ended_at")));
     }
 
-    /** @param quickLosses of the attempt's surplus workers up to this one */
+    /** @param quickLosses the quick losses of the attempt's surplus workers, including this one */
     private Surplus with(Surplus before, Row row, int quickLosses) {
         if (row.getString("state").equals("ended")) {
             AttemptOutcome outcome = AttemptOutcome.of(row.getString("outcome"));
@@ -154,7 +156,8 @@ final class LiveAttempts {
             return byAttempt;
         }
         for (Row row : transaction.run(
-                "select attempt_id, node_id, state, outcome, exit_code, message, work_ended_at, silent_since from report where attempt_id = any($1) order by attempt_id, node_id",
+                "select attempt_id, node_id, state, outcome, exit_code, message, work_ended_at, silent_since from "
+                        + "report where attempt_id = any($1) order by attempt_id, node_id",
                 (Object) CellReader.array(attempts))) {
             byAttempt
                     .computeIfAbsent(row.getUUID("attempt_id"), id -> new ArrayList<>())
@@ -174,7 +177,7 @@ final class LiveAttempts {
                 .map(profile -> new MigInstance(profile, row.getInteger("mig_first")));
     }
 
-    /** Whoever ended without saying how was not seen to end. */
+    /** A report of an end without an outcome counts as lost: the executor did not see the end. */
     private static WorkloadAttemptState reported(Row row) {
         String state = row.getString("state");
         String outcome = row.getString("outcome");
@@ -190,6 +193,6 @@ final class LiveAttempts {
         if (WorkloadAttemptState.of(state, Optional.empty()) instanceof WorkloadAttemptState.Live live) {
             return live;
         }
-        throw new IllegalStateException("an attempt that is over was read as a live one");
+        throw new IllegalStateException("an attempt that is over was read as a live attempt");
     }
 }

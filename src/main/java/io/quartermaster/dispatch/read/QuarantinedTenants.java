@@ -5,18 +5,20 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.SystemTransaction;
 
 /**
- * Tenants that the leader passes over, because no plan can be made with what is stored of their allotments and policies: whole tenants, since part of what is
- * granted would be another promise. Their work is as if it were set aside itself ({@link QuarantinedWorkloads}).
+ * The tenants that plans leave out, because every plan with their stored allotments and policies fails. Whole tenants
+ * are left out, since a part of the terms would be another promise. Their workloads are treated like quarantined ones
+ * ({@link QuarantinedWorkloads}).
  */
 public final class QuarantinedTenants {
 
     private QuarantinedTenants() {}
 
-    /** Returns whether it is set aside by this. */
+    /** Quarantines the tenant. Returns whether this call did it. */
     public static boolean mark(SystemTransaction transaction, Fence fence, TenantId tenant, String why) {
         return transaction
                 .run(
-                        "update tenant set set_aside_at = $3::timestamptz, set_aside_why = $2, set_aside_times = set_aside_times + 1, set_aside_until = "
+                        "update tenant set set_aside_at = $3::timestamptz, set_aside_why = $2, set_aside_times = "
+                                + "set_aside_times + 1, set_aside_until = "
                                 + QuarantinedWorkloads.UNTIL.replace("$TIME", "$3::timestamptz")
                                 + " where id = $1 and set_aside_at is null returning id",
                         tenant.value(),
@@ -26,7 +28,7 @@ public final class QuarantinedTenants {
                 .hasNext();
     }
 
-    /** Plans are made with these again. Returns whether any of them was set aside. */
+    /** Readmits these tenants to plans. Returns whether any of them was quarantined. */
     public static boolean takeBack(SystemTransaction transaction, String[] tenants) {
         return transaction
                 .run(
@@ -37,7 +39,7 @@ public final class QuarantinedTenants {
                 .hasNext();
     }
 
-    /** For longer than before. Returns until when. */
+    /** Extends the quarantine, for longer than before. Returns its end. */
     public static String putBack(SystemTransaction transaction, Fence fence, TenantId tenant) {
         return QuarantinedWorkloads.until(transaction.run(
                 "update tenant set set_aside_times = set_aside_times + 1, set_aside_until = "

@@ -19,12 +19,13 @@ import java.util.Set;
 import java.util.UUID;
 
 /**
- * Workloads that the leader passes over, because no plan can be made with what is stored of them or of what their tenant was granted, and what they hold: it stays theirs, so
- * nobody else may be given it. A device of which such a workload holds a part is kept from others as a whole.
+ * The workloads that plans leave out, because every plan with them or with their tenant's terms fails, and the capacity
+ * that they hold. They keep that capacity, so no other workload may use it. If such a workload holds a part of a
+ * device, the whole device is kept from others.
  *
- * @param devices by node, their indexes
- * @param machines by node, what of its CPU and memory they hold
- * @param counted by pool that is a plain count, in thousandths
+ * @param devices the indexes of held devices, by node
+ * @param machines the held CPU and memory, by node
+ * @param counted the held amount in thousandths, by pool that is a plain count
  */
 public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Part> machines, Map<UUID, Long> counted) {
 
@@ -34,7 +35,7 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
     private static final String REMEDY =
             "Wait: the scheduler tries again by itself, and the operator was alerted. Or cancel the workload.";
 
-    /** When it is tried again: after a minute, then after twice as long each time, after about an hour at most. */
+    /** The time of the next try: after a minute, then after twice as long each time, up to about an hour. */
     static final String UNTIL = "$TIME + interval '1 minute' * (2 ^ least(set_aside_times, 6))";
 
     private static final String CANCELLED = "cancelled on request";
@@ -57,7 +58,7 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
         }
     }
 
-    /** Whether any is set aside, by itself or with its tenant. */
+    /** Whether any workload or tenant is quarantined. */
     public static boolean isAny(SystemTransaction transaction) {
         return transaction
                 .run("select exists (select 1 from workload where set_aside_at is not null)"
@@ -117,8 +118,8 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
     }
 
     /**
-     * Sets one aside, which its tenant's live views are told. Returns its id and whose it is, for the alarm; empty if it is not there any more
-     * or was set aside before.
+     * Quarantines a workload and notifies its tenant's live views. Returns its id and its tenant for the alarm. Empty
+     * if the workload no longer exists or was quarantined already.
      */
     public static Optional<String> mark(
             SystemTransaction transaction, Fence fence, String cell, long sequence, String why) {
@@ -134,12 +135,17 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
             SystemTransaction transaction, Fence fence, String cell, String which, Object key, String why) {
         for (Row row : transaction.run(
                 """
-                update workload w set set_aside_at = $6::timestamptz, set_aside_why = $2, set_aside_until = UNTIL, set_aside_times = set_aside_times + 1,
+                update workload w set set_aside_at = $6::timestamptz, set_aside_why = $2, set_aside_until = UNTIL,
+                    set_aside_times = set_aside_times + 1,
                        reason_at = case when state in ('waiting', 'held', 'paused') then $6::timestamptz end,
                        reason_code = case when state in ('waiting', 'held', 'paused') then $3::text end,
-                       reason = case when state in ('waiting', 'held', 'paused') then jsonb_build_array(jsonb_build_object('code', $3::text, 'sentence', $4::text, 'remedy', $5::text,
-                           'pool', (select l.name from profile f join pool l on l.id = f.pool_ids[1] where f.tenant_id = w.tenant_id and f.id = w.profile_id))) end
-                 where WHICH and set_aside_at is null and state not in ('succeeded', 'failed', 'cancelled') returning tenant_id, id, state
+                       reason = case when state in ('waiting', 'held', 'paused')
+                           then jsonb_build_array(jsonb_build_object('code', $3::text, 'sentence', $4::text,
+                           'remedy', $5::text,
+                           'pool', (select l.name from profile f join pool l on l.id = f.pool_ids[1]
+                               where f.tenant_id = w.tenant_id and f.id = w.profile_id))) end
+                 where WHICH and set_aside_at is null and state not in ('succeeded', 'failed', 'cancelled')
+                     returning tenant_id, id, state
                 """.replace("UNTIL", UNTIL.replace("$TIME", "$6::timestamptz")).replace("WHICH", which),
                 key,
                 why,
@@ -156,8 +162,8 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
     }
 
     /**
-     * Plans are made with these again. Their tenants' live views are told that they are as they were before; why they wait the next plan says.
-     * Returns whether any of them was set aside.
+     * Readmits these workloads to plans. Their tenants' live views receive their present states; the next plan gives
+     * the reasons why they wait. Returns whether any of them was quarantined.
      */
     public static boolean takeBack(SystemTransaction transaction, Fence fence, String cell, UUID[] workloads) {
         boolean any = false;
@@ -173,7 +179,7 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
         return any;
     }
 
-    /** For longer than before. Returns until when. */
+    /** Extends the quarantine, for longer than before. Returns its end. */
     public static String putBack(SystemTransaction transaction, Fence fence, UUID workload) {
         return until(transaction.run(
                 "update workload set set_aside_times = set_aside_times + 1, set_aside_until = "
@@ -187,7 +193,7 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
         for (Row row : putBack) {
             return row.getOffsetDateTime("set_aside_until").toString();
         }
-        return "nobody asks for it any more";
+        return "its entry is gone";
     }
 
     private static void tell(SystemTransaction transaction, Fence fence, Row workload, JsonObject more) {
@@ -200,18 +206,22 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
                 fence.stamp());
     }
 
-    /** Those of them that hold nothing and are to be cancelled. */
+    /** Cancels the workloads among these that hold nothing and whose desired state is cancelled. */
     public static void cancel(SystemTransaction transaction, Fence fence, PlanRows rows, Collection<UUID> named) {
         if (!named.isEmpty()) {
             for (Row row : transaction.run("""
                     with cancelled as (
                         update workload set state = 'cancelled', end_reason = $3, ended_at = $2, changed_at = $2,
-                               reason_code = null, reason = null, set_aside_at = null, set_aside_why = null, set_aside_until = null,
+                               reason_code = null, reason = null, set_aside_at = null, set_aside_why = null,
+                                   set_aside_until = null,
                                paused_attempt = null, paused_node = null, paused_until = null
-                         where id = any($1) and (set_aside_at is not null or tenant_id in (select id from tenant where set_aside_at is not null)) and wish = 'cancel' and state in ('waiting', 'held', 'paused')
+                         where id = any($1) and (set_aside_at is not null or tenant_id in (select id
+                             from tenant where set_aside_at is not null)) and wish = 'cancel'
+                             and state in ('waiting', 'held', 'paused')
                         returning tenant_id, id),
                     denominated as (
-                        delete from nomination n using cancelled c where n.tenant_id = c.tenant_id and n.workload_id = c.id)
+                        delete from nomination n using cancelled c where n.tenant_id = c.tenant_id
+                            and n.workload_id = c.id)
                     select tenant_id, id from cancelled order by id
                     """, CellReader.array(named), fence.stamp(), CANCELLED)) {
                 rows.feed(

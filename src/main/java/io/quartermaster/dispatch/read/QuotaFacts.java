@@ -38,13 +38,14 @@ import java.util.stream.LongStream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one tenant's allotments and policies say: the nodes of its quota trees, where each policy lies in them, and what is reserved.
+ * The allotments and policies of one tenant for the engine: the nodes of its quota trees, the place of each policy in
+ * them, and the reserved amounts.
  *
- * @param paths by policy, retired ones included: their work may still run
- * @param groups likewise
- * @param suspendedPaths those of policies whose group is gone from the realm
- * @param allotments what the rest was worked out from, in pools by name
- * @param policies likewise; those that are not retired
+ * @param paths by policy, including retired ones, whose workloads may still run
+ * @param groups by policy, including retired ones
+ * @param suspendedPaths the paths of policies whose group no longer exists in the realm
+ * @param allotments the allotments that the other values are derived from, with pools by name
+ * @param policies the policies that are not retired, with pools by name
  * @param calendar capacity reservations that are not over, of the tenant and of policies that are not retired
  */
 public record QuotaFacts(
@@ -60,10 +61,10 @@ public record QuotaFacts(
         List<Policy> policies,
         List<ReservationWindow> calendar) {
 
-    /** What is reserved in a pool for the tenant (no policy) or for a policy. */
+    /** The reserved amount in a pool, of the tenant (no policy) or of a policy. */
     public record Level(UUID pool, @Nullable UUID policy, long gpuMilli) {}
 
-    /** What the tenant reserved, by pool. */
+    /** The tenant's reserved amounts, by pool. */
     public Map<UUID, Long> reserved() {
         Map<UUID, Long> reserved = new TreeMap<>();
         levels.stream()
@@ -72,7 +73,10 @@ public record QuotaFacts(
         return reserved;
     }
 
-    /** By policy the pools in which its own quotas, or those of groups above it, keep its work from taking everything back that it could. */
+    /**
+     * By policy, the pools in which its own quotas, or those of groups above it, keep its workloads from reclaiming all
+     * that they otherwise could.
+     */
     public Map<UUID, List<PoolId>> fences() {
         Map<UUID, List<PoolId>> fences = new TreeMap<>();
         for (UUID policy : quotas.stream().anyMatch(Quota::fence) ? paths.keySet() : Set.<UUID>of()) {
@@ -98,14 +102,17 @@ public record QuotaFacts(
                                         || quota.scope().equals(Scope.of(pool))));
     }
 
-    /** The next moment after another at which what is reserved for the tenant, or in it, turns by itself. */
-    public OptionalLong nextTurn(long millis) {
+    /**
+     * The next moment after this one at which a capacity reservation changes the tenant's reserved amounts, or those of
+     * its policies.
+     */
+    public OptionalLong nextTransition(long millis) {
         LongStream ofWindows =
                 calendar.stream().flatMapToLong(each -> LongStream.of(each.fromMillis(), each.untilMillis()));
         LongStream ofQuotas =
-                quotas.stream().flatMap(quota -> quota.turns().stream()).mapToLong(Quota.Turn::atMillis);
+                quotas.stream().flatMap(quota -> quota.transitions().stream()).mapToLong(Quota.Transition::atMillis);
         return LongStream.concat(ofWindows, ofQuotas)
-                .filter(turn -> turn > millis)
+                .filter(moment -> moment > millis)
                 .min();
     }
 
@@ -134,7 +141,7 @@ public record QuotaFacts(
                 List.copyOf(calendar));
     }
 
-    /** The same tenant with other terms; what is reserved by them is not told to the books. */
+    /** The tenant with other terms. The levels for the ledger stay those of the present terms. */
     QuotaFacts with(List<Allotment> otherAllotments, List<Policy> otherPolicies, boolean allPools) {
         return of(
                 tenant,
@@ -163,7 +170,7 @@ public record QuotaFacts(
                 .map(allotment -> Scope.of(allotment.pool()))
                 .filter(scope -> policies.stream().noneMatch(policy -> QuotaTreeBuilder.path(tenant, policy.group())
                         .equals(path)))
-                // A retired policy reserves nothing: what still runs under it is over-quota.
+                // A retired policy reserves nothing: its workloads that still run are over-quota.
                 .forEach(scope -> quotas.add(Quota.reserving(path, scope, 0))));
         return List.copyOf(quotas);
     }
@@ -177,18 +184,19 @@ public record QuotaFacts(
                 .toList();
     }
 
-    /** Whether any policy of the cell counts over all pools: then every tenant has a place in that tree. */
+    /** Whether any policy of the cell counts over all pools: then every tenant is in that quota tree. */
     public static boolean anyCountsAllPools(SystemTransaction transaction) {
         return transaction.run("""
-                        select exists (select 1 from policy_quota q join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id
+                        select exists (select 1 from policy_quota q join policy p on p.tenant_id = q.tenant_id
+                            and p.id = q.policy_id
                                         where q.pool_id is null and p.retired_at is null) as found
                         """).iterator().next().getBoolean("found");
     }
 
     /**
-     * Without tenants that are set aside.
+     * Reads the tenants that are not quarantined.
      *
-     * @param stamp the moment whose reserved amounts are told to the books
+     * @param stamp the moment whose reserved amounts the ledger receives
      */
     public static List<QuotaFacts> read(
             SystemTransaction transaction, OffsetDateTime stamp, Collection<TenantId> tenants, boolean allPools) {
@@ -213,7 +221,8 @@ public record QuotaFacts(
         for (Row row : transaction.run("""
                 select q.*, p.name as pool_name from policy_quota q
                   join policy o on o.tenant_id = q.tenant_id and o.id = q.policy_id left join pool p on p.id = q.pool_id
-                 where q.tenant_id = any($1) and o.retired_at is null order by q.tenant_id, q.policy_id, p.name nulls first
+                 where q.tenant_id = any($1) and o.retired_at is null order by q.tenant_id, q.policy_id,
+                     p.name nulls first
                 """, (Object) ids)) {
             of(byTenant, row).quota(row);
         }
@@ -222,7 +231,8 @@ public record QuotaFacts(
             of(byTenant, row).policy(row);
         }
         for (Row row : transaction.run("""
-                select c.*, p.name as pool_name, o.group_path from capacity_reservation c join pool p on p.id = c.pool_id
+                select c.*, p.name as pool_name, o.group_path from capacity_reservation c
+                    join pool p on p.id = c.pool_id
                   left join policy o on o.tenant_id = c.tenant_id and o.id = c.policy_id
                  where c.tenant_id = any($1) and c.ends_at > $2 and o.retired_at is null order by c.tenant_id, c.id
                 """, ids, stamp)) {
@@ -239,7 +249,7 @@ public record QuotaFacts(
         return found;
     }
 
-    /** The rows of one tenant as they come. */
+    /** Collects the rows of one tenant. */
     private static final class Gathering {
         private final TenantId tenant;
         private final boolean suspended;
@@ -253,7 +263,7 @@ public record QuotaFacts(
         private final List<Level> levels = new ArrayList<>();
         private final List<ReservationWindow> calendar = new ArrayList<>();
 
-        /** @param stampMillis the moment whose reserved amounts are told to the books */
+        /** @param stampMillis the moment whose reserved amounts the ledger receives */
         Gathering(TenantId tenant, boolean suspended, long stampMillis) {
             this.stampMillis = stampMillis;
             this.tenant = tenant;

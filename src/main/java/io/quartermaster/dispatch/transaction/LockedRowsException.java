@@ -3,7 +3,10 @@ package io.quartermaster.dispatch.transaction;
 import java.util.Set;
 import java.util.UUID;
 
-/** Another transaction kept one of these workloads' rows locked for so long that the turn was given up. No failure of the plan. */
+/**
+ * Another transaction locked the row of one of these workloads for longer than the cycle waits. It is no failure of the
+ * plan.
+ */
 public final class LockedRowsException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -11,11 +14,11 @@ public final class LockedRowsException extends RuntimeException {
     private final transient Set<UUID> candidates;
 
     LockedRowsException(Set<UUID> candidates, Throwable cause) {
-        super("a row that the turn writes is locked by another transaction: " + cause.getMessage(), cause);
+        super("another transaction has locked a row that the cycle writes: " + cause.getMessage(), cause);
         this.candidates = Set.copyOf(candidates);
     }
 
-    /** The workloads whose rows the turn writes, the locked one among them. */
+    /** The workloads whose rows the cycle writes, including the locked one. */
     public Set<UUID> candidates() {
         return candidates;
     }

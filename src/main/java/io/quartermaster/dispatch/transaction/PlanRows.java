@@ -25,8 +25,8 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * The rows of one plan, gathered while it is worked out and written with one statement a table, in an order that keeps every foreign key
- * and index satisfied: what frees before what binds.
+ * The rows of one plan. They are collected while the plan is translated and written with one statement per table. The
+ * order satisfies every foreign key and index: rows that free devices come before rows that bind them.
  */
 public final class PlanRows {
 
@@ -37,7 +37,10 @@ public final class PlanRows {
     private final JsonArray attemptDeadlines = new JsonArray();
     private final JsonArray newAttempts = new JsonArray();
     private final JsonArray newDevices = new JsonArray();
-    /** The last state that the plan gives each; one that ended and starts anew in one plan is just starting. */
+    /**
+     * The last state that the plan gives each workload. A workload that ends and starts again in one plan is only
+     * starting.
+     */
     private final Map<UUID, JsonObject> workloadStates = new LinkedHashMap<>();
 
     private final JsonArray reasons = new JsonArray();
@@ -48,7 +51,7 @@ public final class PlanRows {
     private final JsonArray usage = new JsonArray();
     private final JsonArray feed = new JsonArray();
     private final Set<UUID> touchedNodes = new TreeSet<>();
-    /** The nodes on which something starts, and the pool of which the plan took each for a node. */
+    /** The nodes on which an attempt starts, each with the pool that the plan assumed for it. */
     private final Map<UUID, UUID> poolsOfStarts = new TreeMap<>();
 
     private final Set<TenantId> fedTenants = new TreeSet<>();
@@ -82,7 +85,7 @@ public final class PlanRows {
                 .put("grace_ms", graceMillis));
     }
 
-    /** An attempt that is stopping has until then alone. */
+    /** Sets the deadline of an attempt that is stopping. */
     public void attemptDueBy(TenantId tenant, UUID attempt, long deadlineMillis) {
         attemptDeadlines.add(new JsonObject()
                 .put("tenant_id", tenant.value())
@@ -92,9 +95,9 @@ public final class PlanRows {
 
     /**
      * @param number of the workload's attempt
-     * @param worker the surplus worker that it is of; empty for the workload as such
+     * @param worker the number of the surplus worker; empty for the workload itself
      * @param resumes the paused attempt whose processes it takes over
-     * @param rule by which right it is bound
+     * @param rule the rule by which it holds its devices
      */
     public void newAttempt(
             WorkloadRecord workload,
@@ -125,7 +128,10 @@ public final class PlanRows {
                 .put("worker", worker));
     }
 
-    /** Keys beside the state: {@code end_reason}, {@code at_head}, {@code attempts}; absent ones stay or are cleared as the SQL says. */
+    /**
+     * Sets a state. Further keys are {@code end_reason}, {@code at_head} and {@code attempts}; the SQL defines whether
+     * an absent key keeps or clears its column.
+     */
     public void workloadState(WorkloadRecord workload, WorkloadState state, JsonObject more) {
         workloadState(workload, state, more, workload.setbacks().withoutDelay());
     }
@@ -143,9 +149,10 @@ public final class PlanRows {
     }
 
     /**
-     * That it starts as what the plan took it for: if it was moved to another queue meanwhile, the plan is not written.
+     * Starts the workload under the terms that the plan assumed. If it was moved to another queue in the meantime, the
+     * plan is not written.
      *
-     * @param planned by what it waited when the engine was told of it
+     * @param planned the policy, queue and profile by which the engine knows the workload
      */
     public void workloadStarts(WorkloadRecord workload, WorkloadRecord.Binding planned, JsonObject more) {
         workloadState(workload, new WorkloadState.Starting(), more);
@@ -156,9 +163,10 @@ public final class PlanRows {
     }
 
     /**
-     * With its new state: the processes of which attempt stay, or stay until they have ended, on which node.
+     * Adds paused processes to the new state: the attempt whose processes stay, or stay until they have ended, and
+     * their node.
      *
-     * @param untilMillis when they are given up; empty where that is stored
+     * @param untilMillis when they are given up; empty if that is stored already
      */
     public void workloadLeaves(UUID workload, UUID attempt, UUID node, OptionalLong untilMillis) {
         workloadStates.compute(workload, (id, row) -> {
@@ -170,14 +178,16 @@ public final class PlanRows {
         });
     }
 
-    /** Nothing of the processes that it left behind lives any more. */
+    /** Removes the paused processes, which have all ended. */
     public void workloadLeft(WorkloadRecord workload) {
         left.add(new JsonObject()
                 .put("tenant_id", workload.tenant().value())
                 .put("id", workload.id().toString()));
     }
 
-    /** Why a workload waits; where that differs from what is stored, its tenant's live feed says so. */
+    /**
+     * Sets the reason why a workload waits. If it differs from the stored one, the tenant's live feed gets an entry.
+     */
     public void reason(UUID workload, String code, JsonArray perPool) {
         reasons.add(new JsonObject()
                 .put("seq", fence.next())
@@ -186,7 +196,7 @@ public final class PlanRows {
                 .put("reason", perPool));
     }
 
-    /** One entry of the tenant's live feed about a workload. */
+    /** Adds an entry about a workload to the tenant's live feed. */
     public void feed(TenantId tenant, UUID workload, JsonObject body) {
         fedTenants.add(tenant);
         feed.add(new JsonObject()
@@ -219,7 +229,7 @@ public final class PlanRows {
                 .put("pool_id", pool.toString()));
     }
 
-    /** A mark of the usage of an allocation that holds GPUs. */
+    /** Adds a phase to the usage of an allocation that holds GPUs. */
     public void phase(TenantId tenant, WorkloadRecord.LiveAttempt attempt, String phase, long sinceMillis) {
         if (attempt.gpuMilli() > 0) {
             usage(
@@ -237,7 +247,10 @@ public final class PlanRows {
         touchedNodes.add(node);
     }
 
-    /** That something starts on a node of this pool: if it was retired or moved meanwhile, the plan is not written. */
+    /**
+     * Records a start on a node of this pool. If the node was retired or moved in the meantime, the plan is not
+     * written.
+     */
     public void startsOn(UUID node, UUID pool) {
         touch(node);
         poolsOfStarts.put(node, pool);
@@ -252,8 +265,9 @@ public final class PlanRows {
     }
 
     /**
-     * Throws {@link StalePlanException} when a workload was moved to another queue since the plan looked at it, or a node retired or moved to another
-     * pool on which something was to start; and {@link LockedRowsException} when another transaction keeps the row of a workload locked.
+     * Writes all rows. Throws {@link StalePlanException} if a row that a start relies on has changed since the plan: a
+     * workload was moved to another queue, or a node was retired or moved to another pool. Throws
+     * {@link LockedRowsException} if another transaction keeps the row of a workload locked.
      */
     public void write(SystemTransaction transaction, String cell) {
         try {
@@ -276,14 +290,17 @@ public final class PlanRows {
         OffsetDateTime stamp = fence.stamp();
         set(transaction, endedAttempts, """
                 with ended as (
-                    update attempt a set state = 'ended', outcome = x.outcome, exit_code = x.exit_code, message = x.message, ended_at = $2::timestamptz
-                      from jsonb_to_recordset($1) as x(tenant_id text, id uuid, outcome text, exit_code int, message text)
+                    update attempt a set state = 'ended', outcome = x.outcome, exit_code = x.exit_code,
+                        message = x.message, ended_at = $2::timestamptz
+                      from jsonb_to_recordset($1) as x(tenant_id text, id uuid, outcome text, exit_code int,
+                          message text)
                      where a.tenant_id = x.tenant_id and a.id = x.id and a.state <> 'ended' returning a.tenant_id, a.id)
                 update allocation_device d set freed_at = $2::timestamptz from ended e
                  where d.tenant_id = e.tenant_id and d.attempt_id = e.id and d.freed_at is null
                 """, stamp);
         set(transaction, attemptProgress, """
-                update attempt a set state = x.state, started_at = case when x.state = 'running' then $2::timestamptz else a.started_at end
+                update attempt a set state = x.state, started_at = case when x.state = 'running'
+                    then $2::timestamptz else a.started_at end
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text)
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
@@ -294,20 +311,26 @@ public final class PlanRows {
                  where a.tenant_id = x.tenant_id and a.id = x.id
                 """, stamp);
         set(transaction, attemptDeadlines, """
-                update attempt a set deadline_at = least(a.deadline_at, timestamptz 'epoch' + x.deadline_ms * interval '1 millisecond')
+                update attempt a set deadline_at = least(a.deadline_at,
+                    timestamptz 'epoch' + x.deadline_ms * interval '1 millisecond')
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, deadline_ms bigint)
                  where a.tenant_id = x.tenant_id and a.id = x.id and a.state = 'stopping'
                 """);
         set(transaction, newAttempts, """
-                insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, resumes, rule, from_reservation, bound_at)
-                select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, resumes, rule, from_reservation, $2::timestamptz
-                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, worker int, pool_id uuid,
+                insert into attempt (tenant_id, id, workload_id, number, worker, state, pool_id, gpu_milli, resumes,
+                    rule, from_reservation, bound_at)
+                select tenant_id, id, workload_id, number, worker, 'bound', pool_id, gpu_milli, resumes, rule,
+                    from_reservation, $2::timestamptz
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, workload_id uuid, number int, worker int,
+                      pool_id uuid,
                        gpu_milli bigint, resumes uuid, rule text, from_reservation boolean)
                 """, stamp);
         set(transaction, newDevices, """
-                insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli, mig, mig_first)
+                insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli, mig,
+                    mig_first)
                 select tenant_id, attempt_id, worker, node_id, device_index, gpu_milli, mig, mig_first
-                  from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid, device_index int, gpu_milli bigint,
+                  from jsonb_to_recordset($1) as x(tenant_id text, attempt_id uuid, worker int, node_id uuid,
+                      device_index int, gpu_milli bigint,
                        mig text, mig_first int)
                 """);
         Optional<SystemTransaction.Sent> states =
@@ -315,7 +338,8 @@ public final class PlanRows {
                 update workload w set state = x.state, changed_at = $2::timestamptz, end_reason = x.end_reason,
                        attempts = coalesce(x.attempts, w.attempts), quick_losses = x.quick_losses,
                        retry_at = timestamptz 'epoch' + x.retry_ms * interval '1 millisecond',
-                       at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting', 'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
+                       at_head_since = case when x.at_head then $2::timestamptz when x.state in ('starting',
+                           'succeeded', 'failed', 'cancelled') then null else w.at_head_since end,
                        place = case when x.state in ('waiting', 'held', 'paused') then w.place end,
                        paused_attempt = x.paused_attempt, paused_node = x.paused_node,
                        paused_until = case when x.paused_attempt is not null
@@ -323,29 +347,39 @@ public final class PlanRows {
                        reason_code = case when x.state in ('waiting', 'held', 'paused') then w.reason_code end,
                        reason = case when x.state in ('waiting', 'held', 'paused') then w.reason end,
                        reason_at = case when x.state in ('waiting', 'held', 'paused') then w.reason_at end,
-                       started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz) else w.started_at end,
+                       started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz)
+                           else w.started_at end,
                        ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end,
-                       set_aside_at = case when x.state not in ('succeeded', 'failed', 'cancelled') then w.set_aside_at end,
-                       set_aside_why = case when x.state not in ('succeeded', 'failed', 'cancelled') then w.set_aside_why end,
-                       set_aside_until = case when x.state not in ('succeeded', 'failed', 'cancelled') then w.set_aside_until end
-                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text, attempts int, at_head boolean,
-                       quick_losses int, retry_ms bigint, paused_attempt uuid, paused_node uuid, paused_until_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid)
+                       set_aside_at = case when x.state not in ('succeeded', 'failed', 'cancelled')
+                           then w.set_aside_at end,
+                       set_aside_why = case when x.state not in ('succeeded', 'failed', 'cancelled')
+                           then w.set_aside_why end,
+                       set_aside_until = case when x.state not in ('succeeded', 'failed', 'cancelled')
+                           then w.set_aside_until end
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text,
+                      attempts int, at_head boolean,
+                       quick_losses int, retry_ms bigint, paused_attempt uuid, paused_node uuid,
+                           paused_until_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid)
                  where w.tenant_id = x.tenant_id and w.id = x.id
-                   and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id, x.profile_id))
+                   and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id,
+                       x.profile_id))
                 """, stamp);
         set(transaction, left, """
                 update workload w set paused_attempt = null, paused_node = null, paused_until = null
-                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid) where w.tenant_id = x.tenant_id and w.id = x.id
+                  from jsonb_to_recordset($1) as x(tenant_id text, id uuid) where w.tenant_id = x.tenant_id
+                      and w.id = x.id
                 """);
         Optional<SystemTransaction.Sent> toldWhy = set(transaction, reasons, """
                 with changed as (
                     update workload w set reason_code = x.code, reason = x.reason, reason_at = $2::timestamptz
                       from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb, seq bigint)
-                     where w.id = x.id and w.state in ('waiting', 'held', 'paused') and (w.reason_code, w.reason) is distinct from (x.code, x.reason)
+                     where w.id = x.id and w.state in ('waiting', 'held', 'paused') and (w.reason_code,
+                         w.reason) is distinct from (x.code, x.reason)
                     returning w.tenant_id, w.id, w.state, x.code, x.reason->0->>'sentence' as sentence, x.seq),
                 told as (
                     insert into feed (tenant_id, seq, kind, ref, body, at)
-                    select tenant_id, seq, 'workload', id::text, jsonb_build_object('state', state, 'reason', code, 'message', sentence), $2::timestamptz from changed)
+                    select tenant_id, seq, 'workload', id::text, jsonb_build_object('state', state, 'reason', code,
+                        'message', sentence), $2::timestamptz from changed)
                 select distinct tenant_id from changed
                 """, stamp);
         set(transaction, denominations, """
@@ -356,18 +390,23 @@ public final class PlanRows {
                 insert into nomination (tenant_id, workload_id, pool_id, body, nominated_at)
                 select tenant_id, workload_id, pool_id, body, $2::timestamptz
                   from jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid, pool_id uuid, body jsonb)
-                on conflict (tenant_id, workload_id) do update set pool_id = excluded.pool_id, body = excluded.body, nominated_at = excluded.nominated_at
+                on conflict (tenant_id, workload_id) do update set pool_id = excluded.pool_id, body = excluded.body,
+                    nominated_at = excluded.nominated_at
                 """, stamp);
         set(transaction, preemptions, """
                 insert into preemption (tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, at)
                 select tenant_id, id, workload_id, attempt_id, cause, for_workload, receipt, $2::timestamptz
                   from jsonb_to_recordset($1)
-                    as x(tenant_id text, id uuid, workload_id uuid, attempt_id uuid, cause text, for_workload uuid, receipt jsonb)
+                    as x(tenant_id text, id uuid, workload_id uuid, attempt_id uuid, cause text, for_workload uuid,
+                        receipt jsonb)
                 """, stamp);
         set(transaction, usage, """
-                insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id, policy_id, gpu_milli, phase, since_ms, marks)
-                select seq, $2, tenant_id, $3, kind, pool_id, (select name from pool where id = pool_id), allocation_id, policy_id, gpu_milli, phase, since_ms, marks
-                  from jsonb_to_recordset($1) as x(seq bigint, tenant_id text, kind text, pool_id uuid, allocation_id uuid, policy_id uuid,
+                insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id,
+                    policy_id, gpu_milli, phase, since_ms, marks)
+                select seq, $2, tenant_id, $3, kind, pool_id, (select name from pool where id = pool_id),
+                    allocation_id, policy_id, gpu_milli, phase, since_ms, marks
+                  from jsonb_to_recordset($1) as x(seq bigint, tenant_id text, kind text, pool_id uuid,
+                      allocation_id uuid, policy_id uuid,
                        gpu_milli bigint, phase text, since_ms bigint, marks jsonb)
                 """, cell, fence.stampMillis());
         set(transaction, feed, """
@@ -385,15 +424,17 @@ public final class PlanRows {
         fence.saveSequence(transaction, cell);
         toldWhy.ifPresent(told -> told.rows().forEach(row -> fedTenants.add(new TenantId(row.getString("tenant_id")))));
         if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
-            throw new StalePlanException("work that was to start was moved to another queue meanwhile");
+            throw new StalePlanException("a workload that was to start was moved to another queue in the meantime");
         }
         if (nodes.isPresent() && nodes.get().rowCount() < poolsOfStarts.size()) {
-            throw new StalePlanException(
-                    "a node on which work was to start was retired or moved to another pool meanwhile");
+            throw new StalePlanException("a node for a start was retired or moved to another pool in the meantime");
         }
     }
 
-    /** Those that are still there, and stay as they are until the plan is committed: the transaction holds their rows since it gave them a revision. */
+    /**
+     * The nodes of starts that still belong to their pools. They stay so until the plan is committed: the transaction
+     * has held their rows since it gave them a revision.
+     */
     private Optional<SystemTransaction.Sent> startNodes(SystemTransaction transaction) {
         return poolsOfStarts.isEmpty()
                 ? Optional.empty()
@@ -404,7 +445,7 @@ public final class PlanRows {
                         poolsOfStarts.values().toArray(UUID[]::new)));
     }
 
-    /** Empty when there is nothing to write. */
+    /** Empty if there is nothing to write. */
     private static Optional<SystemTransaction.Sent> set(
             SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
         if (rows.isEmpty()) {

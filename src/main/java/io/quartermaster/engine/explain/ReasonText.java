@@ -14,36 +14,37 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Puts reasons into words and numbers. A sentence says what is wrong and names the values; a remedy begins with a verb and says what its reader can do about
- * this one obstacle. It is named only where it would change something, and without amounts: how much is enough depends on other waiting work, and is in the
- * {@linkplain Outlook.Relief relief} alone. Neither forecasts anything.
+ * Text of a reason. The sentence states what is wrong and names the values. The remedy begins with a verb and names
+ * an action of the reader against this one obstacle. It offers only actions that have an effect. It names no amounts,
+ * because the sufficient amount depends on other waiting work; only the {@linkplain Outlook.Relief relief} names it.
+ * Neither text contains a forecast.
  *
- * @param free of what it may use
- * @param otherPools whether there are pools that its group may use and it does not
- * @param wholeFree GPUs of which nobody holds a part, for work that needs whole ones; absent for other work
+ * @param free the free GPUs that the workload may use
+ * @param otherPools whether its group may use other pools than the workload does
+ * @param wholeFree GPUs that are entirely free, for work that needs whole GPUs; empty for other work
  */
 record ReasonText(
         PoolId pool, long requested, long free, OptionalLong wholeFree, long used, Where where, boolean otherPools) {
 
-    /** What of the pool it may use. */
+    /** The part of the pool that the workload may use. */
     enum Where {
         ANYWHERE,
-        /** The one node that its paused processes are on. */
+        /** The one node on which its processes are paused. */
         ITS_OWN_NODE
     }
 
-    /** What leads to room for it. */
+    /** The event after which the workload can fit. */
     enum Room {
-        /** There is a place for it on the nodes that take work, once nothing is held there. */
+        /** It fits on the nodes that accept work, once they are empty. */
         WHEN_WORK_ENDS,
-        /** There is a place for it once more nodes take work. */
+        /** It fits once more nodes accept work. */
         WHEN_NODES_ARE_BACK,
         WHEN_THERE_IS_MORE
     }
 
     private static final String ELSEWHERE = "submit to a queue that uses another pool";
 
-    /** The end of a remedy: also the other pool, where there is one. */
+    /** The end of a remedy, which offers another pool if the group may use one. */
     private String orElsewhere() {
         return orElsewhere(otherPools && where == Where.ANYWHERE);
     }
@@ -61,7 +62,7 @@ record ReasonText(
                 + ".";
     }
 
-    /** A remedy, and beside it less work where some would be within the bound. */
+    /** The remedy, preceded by the offer to submit a smaller workload if the bound leaves room for one. */
     private static String orSmaller(long boundGpuMilli, String remedy) {
         return boundGpuMilli > 0 ? "Submit a smaller workload, or " + uncapitalised(remedy) : remedy;
     }
@@ -73,7 +74,7 @@ record ReasonText(
         };
     }
 
-    /** A group or a tenant as its own people write it. */
+    /** A group or a tenant, as its members write it. */
     private static String holder(QuotaPath path) {
         return path.segments().size() == 1 ? "tenant " + path.tenant() : "group " + path.group();
     }
@@ -95,7 +96,7 @@ record ReasonText(
         return reason(code, Optional.of(path), used, OptionalLong.empty(), sentence, remedy);
     }
 
-    /** @param path what is suspended: a tenant, or a group whose policy is */
+    /** @param path the suspended tenant, or the group whose policy is suspended */
     Reason suspended(QuotaPath path) {
         boolean tenant = path.segments().size() == 1;
         return ofHolder(
@@ -106,13 +107,13 @@ record ReasonText(
                         : "The policy of " + holder(path) + " is suspended.",
                 tenant
                         ? "Ask the operator to resume " + holder(path) + "."
-                        : "Ask an admin to create " + holder(path) + " again, or to give its policy another group.");
+                        : "Ask an admin to create " + holder(path) + " again, or to move its policy to another group.");
     }
 
     /**
-     * There is no pool of this name.
+     * The reason for a pool that does not exist.
      *
-     * @param otherPools whether there are pools that its group may use and it does not
+     * @param otherPools whether its group may use other pools than the workload does
      */
     static Reason unknownPool(PoolId pool, boolean otherPools) {
         Reason.Numbers numbers = new Reason.Numbers(0, 0, OptionalLong.empty(), 0);
@@ -121,11 +122,11 @@ record ReasonText(
                 pool,
                 Optional.empty(),
                 numbers,
-                "There is no pool " + pool + ".",
+                "Pool " + pool + " does not exist.",
                 "Ask the operator to set up pool " + pool + orElsewhere(otherPools));
     }
 
-    /** @param opensAtMillis when the pool opens; absent where that is not known */
+    /** @param opensAtMillis when the pool opens; empty if that is unknown */
     Reason closed(OptionalLong opensAtMillis) {
         return ofPool(
                 Reason.Code.CLOSED,
@@ -141,31 +142,31 @@ record ReasonText(
         return ofPool(
                 Reason.Code.CLOSED,
                 "Pool " + pool + " stops running work when it closes at " + TimeFormat.utc(atMillis)
-                        + ", and this workload may run for longer.",
+                        + ", and this workload may run past that time.",
                 "Wait for the next opening of pool " + pool + ", or state a maximum run time that ends before "
                         + TimeFormat.utc(atMillis) + ".");
     }
 
     /**
-     * The pool stops what runs when it closes, and no opening is long enough for this work.
+     * The pool stops running work when it closes, and no opening is long enough for this work.
      *
-     * @param saysHowLong whether it states a maximum run time
+     * @param saysHowLong whether the workload states a maximum run time
      */
     Reason neverOpenLongEnough(boolean saysHowLong) {
         return ofPool(
                 Reason.Code.CLOSED,
                 "Pool " + pool + " stops running work when it closes, and this workload "
                         + (saysHowLong
-                                ? "may run longer than the pool is ever open at a time."
+                                ? "may run longer than any opening of the pool lasts."
                                 : "is not preemptible and states no maximum run time."),
                 "State a maximum run time that fits into the opening hours of pool " + pool
                         + (saysHowLong ? orElsewhere() : ", or submit the workload as preemptible."));
     }
 
     /**
-     * @param path whose limit is to rise
-     * @param scope where
-     * @param opensAtMillis when it does
+     * @param path the path whose limit rises
+     * @param scope the pool, or all pools, in which the limit applies
+     * @param opensAtMillis when the limit rises
      */
     Reason closedTo(QuotaPath path, Scope scope, long opensAtMillis) {
         return ofHolder(
@@ -177,7 +178,7 @@ record ReasonText(
                         + " to raise the limit of " + holder(path) + " in " + where(scope) + ".");
     }
 
-    /** @param someIsLeft only too little of it for this work and what runs already */
+    /** @param someIsLeft whether the budget has GPU-hours left, but too few for this work and the running work */
     Reason budget(QuotaPath path, boolean someIsLeft) {
         return ofHolder(
                 Reason.Code.BUDGET,
@@ -192,37 +193,38 @@ record ReasonText(
         return ofPool(
                 Reason.Code.NOMINATED,
                 requested == 0
-                        ? "A place in " + pool
-                                + " is set aside for this workload, and the work there has been told to stop."
+                        ? "A place in " + pool + " is kept for this workload, and the work in that place is stopping."
                         : GpuFormat.gpus(requested) + " in " + pool + (requested == 1000 ? " is" : " are")
-                                + " set aside for this workload, and the work on "
-                                + (requested == 1000 ? "it" : "them") + " has been told to stop.",
-                "Wait until the stopped work has left; nothing else is needed.");
+                                + " kept for this workload, and the work on "
+                                + (requested == 1000 ? "it" : "them") + " is stopping.",
+                "Wait until the work that is stopping has ended; no other action is needed.");
     }
 
-    /** @param unmetNeed what no node can give, where it is one thing */
+    /** @param unmetNeed the need that no node can meet, if it is a single one */
     Reason noSuchNode(int workers, Optional<String> unmetNeed) {
         String why =
                 switch (where) {
-                    case ITS_OWN_NODE -> "the node that this workload is paused on has no place for it any more";
+                    case ITS_OWN_NODE -> "it no longer fits on the node that it is paused on";
                     case ANYWHERE ->
-                        unmetNeed.orElse("even with every node up and empty there is no place for "
-                                + (workers > 1 ? "its " + workers + " workers together" : "it"));
+                        unmetNeed.orElse(
+                                (workers > 1 ? "its " + workers + " workers do not fit together" : "it does not fit")
+                                        + " even if every node is up and empty");
                 };
         return ofPool(
                 Reason.Code.NO_SUCH_NODE,
                 "Pool " + pool + (where == Where.ANYWHERE ? " can never run" : " cannot run") + " this workload: " + why
                         + ".",
                 where == Where.ITS_OWN_NODE
-                        ? "Wait until the node is back, or cancel this workload and submit it again."
+                        ? "Wait until the node that this workload is paused on is back, or cancel this workload and"
+                                + " submit it again."
                         : "Submit to a queue with another profile" + (otherPools ? " or pool" : "")
-                                + ", or ask the operator to add nodes that fit.");
+                                + ", or ask the operator to add nodes that fit this workload.");
     }
 
     Reason noExecutor() {
         return ofPool(
                 Reason.Code.NO_EXECUTOR,
-                "Nothing runs work in pool " + pool + ": no executor is connected to it.",
+                "Pool " + pool + " runs no work, because no executor is connected to it.",
                 "Ask the operator to connect a cluster that runs work to pool " + pool + orElsewhere());
     }
 
@@ -232,7 +234,7 @@ record ReasonText(
                 "The nodes of pool " + pool
                         + " that could take this workload accept no new work of its tenant now: they are cordoned,"
                         + " being drained or in maintenance, or they serve another tenant only.",
-                "Wait until the operator opens such a node of pool " + pool + orElsewhere());
+                "Wait until the operator opens a node of pool " + pool + " that fits this workload" + orElsewhere());
     }
 
     Reason behind(long freeNow) {
@@ -245,7 +247,7 @@ record ReasonText(
                 "Wait until the work that comes first has started" + orElsewhere());
     }
 
-    /** @param placeHelps whether a place that an admin gives it would bring it before the work that is first */
+    /** @param placeHelps whether an admin could put the workload before the work that is first in its queue */
     Reason notItsTurn(boolean placeHelps) {
         return ofPool(
                 Reason.Code.BEHIND,
@@ -269,14 +271,14 @@ record ReasonText(
                 until(room, "enough GPUs come free " + there()) + orElsewhere());
     }
 
-    /** @param there what happens when work ends */
+    /** @param there the event to wait for, if the end of running work suffices */
     private String until(Room room, String there) {
         return switch (room) {
             case WHEN_WORK_ENDS -> "Wait until " + there;
             case WHEN_NODES_ARE_BACK ->
                 switch (where) {
-                    case ANYWHERE -> "Wait until more nodes of pool " + pool + " take work";
-                    case ITS_OWN_NODE -> "Wait until the node takes work again";
+                    case ANYWHERE -> "Wait until more nodes of pool " + pool + " accept work";
+                    case ITS_OWN_NODE -> "Wait until the node that this workload is paused on accepts work again";
                 };
             case WHEN_THERE_IS_MORE -> "Ask the operator to add GPUs to pool " + pool;
         };
@@ -301,23 +303,23 @@ record ReasonText(
             return ofPool(
                     Reason.Code.FRAGMENTED,
                     workers > 1
-                            ? "The nodes of " + pool + " do not have the CPU and memory free that the " + workers
-                                    + " workers of this workload need."
-                            : "No node of " + pool + " has the CPU and memory free that this workload needs.",
+                            ? "The nodes of " + pool + " have too little free CPU or memory for the " + workers
+                                    + " workers of this workload."
+                            : "No node of " + pool + " has the free CPU and memory that this workload needs.",
                     wait);
         }
         return ofPool(
                 Reason.Code.FRAGMENTED,
                 GpuFormat.gpusAre(free) + " free " + there() + ", but "
                         + (workers > 1
-                                ? "not where the " + workers + " workers of this workload fit, which need "
+                                ? "not on nodes where the " + workers + " workers of this workload fit. They need "
                                         + GpuFormat.gpus(requested) + "."
                                 : "no single node has room for this workload, which needs " + GpuFormat.gpus(requested)
                                         + "."),
                 wait);
     }
 
-    /** The code of a bound. */
+    /** The code of the reason for a violated bound. */
     static Reason.Code code(QuotaAdmission.Violation violation) {
         return switch (violation.bound()) {
             case UNNAMED, LIMIT, USER_CAP, WORKLOAD_CAP -> Reason.Code.LIMIT;
@@ -328,7 +330,7 @@ record ReasonText(
         };
     }
 
-    /** The path that a bound's reason names. */
+    /** The path that the reason for a violated bound names. */
     static Optional<QuotaPath> path(QuotaAdmission.Violation violation) {
         return switch (violation.bound()) {
             case UNNAMED, LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE ->
@@ -339,9 +341,9 @@ record ReasonText(
     }
 
     /**
-     * The reason behind a bound of the quota trees.
+     * The reason for a violated bound of the quota trees.
      *
-     * @param waitingHelps whether the bounds leave room for it once nothing is held
+     * @param waitingHelps whether the bounds admit the workload once all other work has ended
      */
     Reason bound(QuotaAdmission.Violation violation, boolean waitingHelps) {
         return switch (violation.bound()) {
@@ -390,7 +392,7 @@ record ReasonText(
                 untilEnds("", node) + ", or " + uncapitalised(raise(node)));
     }
 
-    /** @param other the word for other work, with a blank, where some of the holder's would not help */
+    /** @param other "other ", if the end of only some of the holder's work would help; otherwise empty */
     private static String untilEnds(String other, QuotaNode node) {
         return "Wait until " + other + "work of " + holder(node.path()) + " ends";
     }
@@ -406,7 +408,7 @@ record ReasonText(
         return ofPath(
                 Reason.Code.OVER_QUOTA_OFF,
                 violation,
-                "This workload may only use what is reserved for it. " + capitalised(holder(node.path())) + " holds "
+                "This workload may use only reserved GPUs. " + capitalised(holder(node.path())) + " holds "
                         + GpuFormat.decimal(violation.usedGpuMilli()) + " of the " + reserved(node, violation)
                         + ", and this workload needs "
                         + GpuFormat.gpus(requested) + ".",
@@ -415,13 +417,13 @@ record ReasonText(
                         : orSmaller(violation.boundGpuMilli(), reserve));
     }
 
-    /** Whether it is what a group has left for its own work beside what is reserved for the groups below. */
+    /** Whether the node is a group's own part: the part that the reservations of the groups below it leave. */
     private static boolean isOwnPart(QuotaNode node) {
         QuotaNode parent = node.parent();
         return parent != null && !parent.isRoot() && parent.path().equals(node.path());
     }
 
-    /** What is reserved, and where groups below have a part of what the policy says, how the two fit. */
+    /** The reserved amount; if groups below have a part of it, also how the amount results from the policy's. */
     private static String reserved(QuotaNode node, QuotaAdmission.Violation violation) {
         String amount = GpuFormat.gpus(violation.boundGpuMilli()) + " reserved for ";
         QuotaNode parent = node.parent();
@@ -445,7 +447,7 @@ record ReasonText(
         return ofPool(
                 Reason.Code.HELD_FOR_OTHERS,
                 idle + where(violation.node()) + (free == 1000 ? " is" : " are")
-                        + " reserved for others who do not lend " + (free == 1000 ? "it" : "them")
+                        + " reserved for other tenants, which do not lend " + (free == 1000 ? "it" : "them")
                         + "; this workload needs " + GpuFormat.gpus(requested) + " and may use "
                         + (left == 0 ? "none." : GpuFormat.decimal(left) + " of them."),
                 waitingHelps
@@ -453,7 +455,7 @@ record ReasonText(
                         : "Ask the operator to add GPUs to pool " + pool + orElsewhere());
     }
 
-    /** Below a limit, groups beside this one keep something for themselves. */
+    /** The limit of the parent leaves too little, because sibling groups reserve a part of it that they do not lend. */
     private Reason heldForGroupsBeside(QuotaAdmission.Violation violation, boolean waitingHelps) {
         QuotaNode node = violation.node();
         long limit = node.limitGpuMilli().orElseThrow();
@@ -474,7 +476,7 @@ record ReasonText(
                         : raise);
     }
 
-    /** What becomes of what is held beyond the limit, where it is to go. */
+    /** When the engine stops the work beyond the limit; empty if it does not. */
     private static String drain(QuotaNode node, long usedGpuMilli) {
         if (node.drainByMillis().isEmpty() || usedGpuMilli <= node.keptGpuMilli()) {
             return "";
@@ -487,7 +489,10 @@ record ReasonText(
                         : ".");
     }
 
-    /** The bound is what lasts for as long as the work may run: the end of a capacity reservation may come before. */
+    /**
+     * The reason of non-preemptible work. Its bound is the amount that stays reserved for as long as the work may run:
+     * a capacity reservation may end earlier.
+     */
     private Reason notPreemptible(QuotaAdmission.Violation violation) {
         QuotaNode node = violation.node();
         boolean ends = node.reservedGpuMilli() > violation.boundGpuMilli();
@@ -495,7 +500,7 @@ record ReasonText(
                 Reason.Code.NOT_PREEMPTIBLE,
                 violation,
                 "This workload is not preemptible and needs " + GpuFormat.gpus(requested)
-                        + " of what is reserved. Non-preemptible work of " + holder(node.path()) + " holds "
+                        + " of reserved capacity. Non-preemptible work of " + holder(node.path()) + " holds "
                         + GpuFormat.decimal(violation.usedGpuMilli()) + " of the " + reserved(node, violation)
                         + (ends ? " for as long as this workload may run." : "."),
                 "Submit this workload as preemptible, "
@@ -504,7 +509,7 @@ record ReasonText(
                         + holder(node.path()) + ".");
     }
 
-    /** A bound on users or on numbers of workloads. */
+    /** The reason for a cap on one user's GPUs or on the number of running workloads. */
     private Reason cap(QuotaAdmission.Violation violation, Cap cap) {
         QuotaPath path = cap.path();
         if (cap.user().isEmpty()) {
@@ -515,9 +520,9 @@ record ReasonText(
                     used,
                     OptionalLong.empty(),
                     violation.usedGpuMilli() + (one ? " workload of " : " workloads of ") + holder(path)
-                            + (one ? " runs" : " run") + ", and at most " + cap.most() + " may run at once.",
+                            + (one ? " runs" : " run") + ", and at most " + cap.most() + " may run concurrently.",
                     (cap.most() > 0 ? "Wait until a workload of " + holder(path) + " ends, or ask" : "Ask")
-                            + " an admin to let more workloads of " + holder(path) + " run at once.");
+                            + " an admin to let more workloads of " + holder(path) + " run concurrently.");
         }
         boolean never = requested > cap.most();
         String raise = "Ask an admin to let one user of " + holder(path) + " hold more GPUs.";

@@ -8,8 +8,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * The devices, or parts of them, that a workload holds in one pool, worker by worker in order of the worker's number.
- * An elastic workload may miss some numbers.
+ * The devices, or parts of them, that a workload holds in one pool, per worker, in the order of the workers' numbers.
+ * An elastic workload may lack some of the numbers.
  */
 public record Allocation(PoolId pool, List<Worker> workers) {
 
@@ -17,12 +17,12 @@ public record Allocation(PoolId pool, List<Worker> workers) {
         workers = List.copyOf(workers);
         for (int i = 1; i < workers.size(); i++) {
             if (workers.get(i).number() <= workers.get(i - 1).number()) {
-                throw new IllegalArgumentException("workers of an allocation are in order of their number");
+                throw new IllegalArgumentException("workers of an allocation must be in the order of their numbers");
             }
         }
     }
 
-    /** All of it together. */
+    /** The sum over all workers. */
     public long gpuMilli() {
         long sum = 0;
         for (Worker worker : workers) {
@@ -31,7 +31,7 @@ public record Allocation(PoolId pool, List<Worker> workers) {
         return sum;
     }
 
-    /** This and further workers of the same workload. */
+    /** This allocation with further workers of the same workload. */
     public Allocation with(Allocation added) {
         List<Worker> all = new ArrayList<>(workers);
         all.addAll(added.workers);
@@ -39,7 +39,7 @@ public record Allocation(PoolId pool, List<Worker> workers) {
         return new Allocation(pool, all);
     }
 
-    /** What is left without the workers of these numbers. */
+    /** This allocation without the workers of these numbers. */
     public Allocation without(SortedSet<Integer> numbers) {
         List<Worker> rest = new ArrayList<>(workers);
         rest.removeIf(worker -> numbers.contains(worker.number()));
@@ -67,15 +67,15 @@ public record Allocation(PoolId pool, List<Worker> workers) {
         return false;
     }
 
-    /** Where one worker is; numbers begin with 0. */
+    /** A worker and its place; numbers begin with 0. */
     public record Worker(int number, Place place) {}
 
-    /** Where a worker is. */
+    /** The place of a worker. */
     public sealed interface Place {
 
         long gpuMilli();
 
-        /** On a node's devices, in order of their index; none for work without GPUs. */
+        /** A place on the devices of a node, in the order of their index; without devices for work without GPUs. */
         record OnNode(NodeId node, List<Share> shares) implements Place {
             public OnNode {
                 shares = List.copyOf(shares);
@@ -91,15 +91,15 @@ public record Allocation(PoolId pool, List<Worker> workers) {
             }
         }
 
-        /** In a pool that is only a count. */
+        /** A place in a pool that is a plain count. */
         record Counted(long gpuMilli) implements Place {}
     }
 
-    /** A part of a device, 1000 being all of it; with the MIG instance, where it is one. */
+    /** A part of a device in thousandths, where 1000 is the whole device; with the MIG instance, if it is one. */
     public record Share(int device, int gpuMilli, Optional<MigInstance> instance) {
         public Share {
             if (gpuMilli < 1 || gpuMilli > 1000) {
-                throw new IllegalArgumentException("a share is 1 to 1000 thousandths: " + gpuMilli);
+                throw new IllegalArgumentException("a share must be 1 to 1000 thousandths of a GPU: " + gpuMilli);
             }
         }
 
@@ -108,6 +108,6 @@ public record Allocation(PoolId pool, List<Worker> workers) {
         }
     }
 
-    /** A MIG instance by its profile and the first memory slice it occupies. */
+    /** A MIG instance, identified by its profile and the first memory slice that it occupies. */
     public record MigInstance(String profile, int firstSlice) {}
 }

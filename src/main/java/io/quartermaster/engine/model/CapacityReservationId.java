@@ -1,11 +1,11 @@
 package io.quartermaster.engine.model;
 
-/** Names a capacity reservation. */
+/** Id of a capacity reservation. */
 public record CapacityReservationId(String value) implements Comparable<CapacityReservationId> {
 
     public CapacityReservationId {
         if (value.isEmpty()) {
-            throw new IllegalArgumentException("a capacity reservation has an id");
+            throw new IllegalArgumentException("the id of a capacity reservation must not be empty");
         }
     }
 

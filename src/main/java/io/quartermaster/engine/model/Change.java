@@ -3,14 +3,14 @@ package io.quartermaster.engine.model;
 import io.quartermaster.engine.Engine;
 
 /**
- * Something that is now so. Each is the full statement of a thing, so applying one twice changes nothing. Within one
- * batch the order of changes of different things does not matter.
+ * Change of a declared input. Each change contains the full new state of an object, so applying it twice has no further
+ * effect. Within one batch, the order matters only between changes of the same object.
  */
 public sealed interface Change {
 
     record PoolSet(Pool pool) implements Change {}
 
-    /** Its nodes and the quotas on it go with it. */
+    /** Removes a pool, with its nodes and the quotas in it. */
     record PoolRemoved(PoolId pool) implements Change {}
 
     record NodeSet(Node node) implements Change {}
@@ -25,7 +25,7 @@ public sealed interface Change {
 
     record CapacityReservationRemoved(CapacityReservationId id) implements Change {}
 
-    /** In which order a queue starts its work; one of which nothing is stated skips ahead. */
+    /** The order in which a queue starts its work; a queue without this change may start later work first. */
     record QueueSet(QueueId queue, QueueOrder order) implements Change {}
 
     record QueueRemoved(QueueId queue) implements Change {}
@@ -34,49 +34,50 @@ public sealed interface Change {
 
     record ProfileRemoved(ProfileId profile) implements Change {}
 
-    /** Bounds on users and on numbers of workloads; the newest statement for a path replaces the one before. */
+    /** Caps per user and on the number of running workloads; a newer change for a path replaces an older one. */
     record CapsSet(ConcurrencyCaps caps) implements Change {}
 
     record CapsRemoved(QuotaPath path) implements Change {}
 
     record WorkloadSet(Workload workload) implements Change {}
 
-    /** It is over; what it held is free. */
+    /** Removes a workload that has ended, and frees its devices. */
     record WorkloadRemoved(WorkloadId workload) implements Change {}
 
     /**
-     * What work of a path held before; only where the settings have a fairness window. {@link Engine#pastUse} says it.
+     * Past use of a path; relevant only if the settings have a fairness window. {@link Engine#pastUse} returns it.
      *
      * @param averageGpuNano moving average with the window as its half-life, in billionths of a GPU
-     * @param heldGpuMilli what it has held since
+     * @param heldGpuMilli the use since {@code asOfMillis}
      */
     record PastUseSet(QuotaPath path, Scope scope, long averageGpuNano, long heldGpuMilli, long asOfMillis)
             implements Change {}
 
     /**
-     * How much GPU time is left to what runs under a path, in one pool or in all. The newest statement for a path and scope replaces the one
-     * before; {@link Engine#budgets} says it as it has become since.
+     * Remaining GPU time of the work under a path, in one pool or in all pools. A newer change for a path and scope
+     * replaces an older one; {@link Engine#budgets} returns the current amounts.
      *
-     * @param leftGpuMilliMillis thousandths of a GPU times milliseconds; negative where more was used than there was
-     * @param heldGpuMilli what has been held of it since
-     * @param graceMillis how long what is told to stop may go on holding: so much is kept back for it
+     * @param leftGpuMilliMillis thousandths of a GPU times milliseconds; negative if the work has used more than the
+     *     budget
+     * @param heldGpuMilli the use that counts against the budget since {@code asOfMillis}
+     * @param graceMillis how long stopping work may keep its devices; the budget retains the GPU time for it
      */
     record BudgetSet(
             QuotaPath path, Scope scope, long leftGpuMilliMillis, long heldGpuMilli, long asOfMillis, long graceMillis)
             implements Change {
         public BudgetSet {
             if (heldGpuMilli < 0 || graceMillis < 0) {
-                throw new IllegalArgumentException("nothing negative is held, nor is a grace");
+                throw new IllegalArgumentException("the use and the grace of a budget must not be negative");
             }
         }
     }
 
     record BudgetRemoved(QuotaPath path, Scope scope) implements Change {}
 
-    /** Whether anything under a path may start. */
+    /** Sets whether work under a path may start. */
     record AccountStatusSet(QuotaPath path, AccountStatus status) implements Change {}
 
-    /** Why nothing under a path may start, or that it may. */
+    /** Status that permits or prevents starts under a path. */
     enum AccountStatus {
         ACTIVE,
         /** The tenant is suspended. */

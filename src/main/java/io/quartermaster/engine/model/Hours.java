@@ -15,12 +15,15 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * When a pool is open, week by week. Times are those of clocks in the zone: where they are put forward or back, a span is shorter or longer.
+ * Weekly opening hours of a pool, in local time of the zone: when daylight saving time begins or ends, a span is
+ * shorter or longer.
  *
- * @param spans may overlap; outside all of them the pool is closed
+ * @param spans the open times, which may overlap; outside all of them the pool is closed
  */
 public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
-    /** A week has seven days, however clocks are changed in it; one more, since spans may reach into the next day. */
+    /**
+     * The seven days of a week, also with a change of clocks; and one more, because spans may reach into the next day.
+     */
     private static final int DAYS_AHEAD = 8;
 
     private static final long MINUTE_MILLIS = 60_000;
@@ -30,39 +33,43 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
     public Hours {
         spans = List.copyOf(spans);
         if (spans.isEmpty()) {
-            throw new IllegalArgumentException("hours have at least one span");
+            throw new IllegalArgumentException("hours must have at least one span");
         }
     }
 
-    /** What becomes of work that runs when the pool closes. */
+    /** The treatment of running work when the pool closes. */
     public enum AtClose {
-        /** It goes on to its end. */
+        /** Running work continues to its end. */
         GO_ON,
-        /** What can be preempted is, and waits again. What states when it ends starts only if that is before. */
+        /**
+         * Preemptible work is evicted and waits again. Work with a maximum run time starts only if it ends before the
+         * pool closes.
+         */
         PREEMPT
     }
 
     /**
      * A span of one day, or from one day to the next.
      *
-     * @param fromMinute of the day
-     * @param untilMinute the first minute after it, counted from the beginning of the same day
+     * @param fromMinute the first minute of the span, counted from the beginning of the day
+     * @param untilMinute the first minute after the span, counted from the beginning of the day on which the span
+     *     begins
      */
     public record Span(DayOfWeek day, int fromMinute, int untilMinute) {
-        /** The minutes of a day. */
+        /** The number of minutes in a day. */
         public static final int DAY = 24 * 60;
 
         public Span {
             if (fromMinute < 0 || fromMinute >= DAY || untilMinute <= fromMinute || untilMinute > fromMinute + DAY) {
-                throw new IllegalArgumentException("a span begins in its day and is at most a day long");
+                throw new IllegalArgumentException("a span must begin in its day and be at most a day long");
             }
         }
 
         /**
-         * From one time of the clock to another; to the next day's where that is not later.
+         * A span between two times; it ends on the next day if {@code to} is not later than {@code from}.
          *
-         * @param from as 08:30
-         * @param to likewise, or 24:00
+         * @param from a time such as 08:30
+         * @param to a time such as 18:00, or 24:00
          */
         public static Span between(DayOfWeek day, String from, String to) {
             int begin = minuteOf(from);
@@ -72,7 +79,7 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
 
         private static int minuteOf(String time) {
             if (!time.matches("([01][0-9]|2[0-3]):[0-5][0-9]|24:00")) {
-                throw new IllegalArgumentException("a time of the day is from 00:00 to 24:00: " + time);
+                throw new IllegalArgumentException("a time of day must be from 00:00 to 24:00: " + time);
             }
             return Integer.parseInt(time.substring(0, 2)) * 60 + Integer.parseInt(time.substring(3));
         }
@@ -89,8 +96,8 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         return false;
     }
 
-    /** The first moment after another at which it opens, or closes; empty where it never does. */
-    public OptionalLong nextTurn(long millis) {
+    /** The first moment after the given one at which the pool opens or closes; empty if it never does. */
+    public OptionalLong nextTransition(long millis) {
         for (Interval interval : around(millis)) {
             if (interval.fromMillis() > millis) {
                 return OptionalLong.of(interval.fromMillis());
@@ -104,7 +111,10 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         return OptionalLong.empty();
     }
 
-    /** The first moment from another on at which it is open and stays so for so long; empty where no opening of the week to come is as long. */
+    /**
+     * The first moment, not before {@code fromMillis}, from which the pool stays open for a duration; empty if no
+     * opening of the next week is that long.
+     */
     public OptionalLong opensFor(long fromMillis, long millis) {
         for (Interval interval : around(fromMillis)) {
             long begin = Math.max(fromMillis, interval.fromMillis());
@@ -116,9 +126,11 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         return OptionalLong.empty();
     }
 
-    /** The longest opening of a week in which no clocks are changed; more than anybody can wait for where it never closes. */
+    /**
+     * The longest opening in a week without a change of clocks; {@link Long#MAX_VALUE} if the pool never closes.
+     */
     public long longestMillis() {
-        // Two weeks, so that what is open over the end of the first is found whole.
+        // Two weeks, so that an opening across the end of the first week counts in full.
         SortedMap<Integer, Integer> untilByFrom = new TreeMap<>();
         for (Span span : spans) {
             int from = (span.day().getValue() - 1) * Span.DAY + span.fromMinute();
@@ -137,7 +149,9 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         return longest > WEEK_MINUTES ? Long.MAX_VALUE : longest * MINUTE_MILLIS;
     }
 
-    /** When it is open from the day before a moment on, in order of time, with gaps between. */
+    /**
+     * The openings from the day before a moment on, in order of time and merged, so that there are gaps between them.
+     */
     private List<Interval> around(long millis) {
         LocalDate today = Instant.ofEpochMilli(millis).atZone(zone).toLocalDate();
         List<Interval> each = new ArrayList<>();
@@ -165,7 +179,10 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         return merged;
     }
 
-    /** When clocks show so many minutes after midnight, or would for the first time: those that they are put forward over pass in no time. */
+    /**
+     * The moment at which clocks show this number of minutes after midnight. Minutes that clocks skip when daylight
+     * saving time begins all map to the moment of the change.
+     */
     private long at(LocalDate date, int minute) {
         LocalDateTime time = date.atStartOfDay().plusMinutes(minute);
         ZoneOffsetTransition change = zone.getRules().getTransition(time);

@@ -11,13 +11,13 @@ import java.util.TreeMap;
 /**
  * A machine of a pool.
  *
- * @param up false once it is lost: it counts in no capacity; what it held stays held until reported gone
- * @param schedulable false while cordoned: nothing new starts on it
- * @param devices its GPUs, in order of their index
- * @param cpuMilli thousandths of a core; absent = not limiting
- * @param memoryMiB main memory; absent = not limiting
- * @param topology the domains it lies in, the widest first; as many as the pool has levels, or fewer
- * @param onlyTenant the one tenant whose work may start on it; absent = any. What runs on it stays.
+ * @param up false once the node is lost: it counts in no capacity; its allocations stay until reported as ended
+ * @param schedulable false while the node is cordoned: no new work starts on it
+ * @param devices its GPUs, in the order of their index
+ * @param cpuMilli thousandths of a core; empty = not limiting
+ * @param memoryMiB main memory; empty = not limiting
+ * @param topology the domains that contain it, the widest first; at most as many as the pool has levels
+ * @param onlyTenant the one tenant whose work may start on it; empty = any. Running work stays
  */
 public record Node(
         NodeId id,
@@ -42,7 +42,7 @@ public record Node(
         }
     }
 
-    /** A node that takes work of every tenant. */
+    /** Creates a node that accepts work of every tenant. */
     public Node(
             NodeId id,
             PoolId pool,
@@ -56,42 +56,42 @@ public record Node(
         this(id, pool, up, schedulable, devices, cpuMilli, memoryMiB, labels, topology, Optional.empty());
     }
 
-    /** Whether an open node would take work of a tenant. */
+    /** Whether the node accepts work of a tenant while it is schedulable. */
     public boolean takesWorkOf(String tenant) {
         return onlyTenant.isEmpty() || onlyTenant.get().equals(tenant);
     }
 
-    /** The same node as if nothing were wrong with it. */
+    /** A copy that is up and schedulable. */
     public Node upAndSchedulable() {
         return with(true, true, onlyTenant);
     }
 
-    /** The same node, lost. */
+    /** A copy that is lost. */
     public Node down() {
         return with(false, schedulable, onlyTenant);
     }
 
-    /** The same node, not lost. */
+    /** A copy that is not lost. */
     public Node notDown() {
         return with(true, schedulable, onlyTenant);
     }
 
-    /** The same node, cordoned or not. */
+    /** A copy that is schedulable, or cordoned. */
     public Node withSchedulable(boolean takesNewWork) {
         return with(up, takesNewWork, onlyTenant);
     }
 
-    /** The same node, which takes new work of one tenant only. */
+    /** A copy that accepts new work of one tenant only. */
     public Node onlyFor(String tenant) {
         return with(up, schedulable, Optional.of(tenant));
     }
 
-    /** The same node, neither cordoned nor for one tenant only. */
+    /** A copy that is neither cordoned nor dedicated to one tenant. */
     public Node open() {
         return with(up, true, Optional.empty());
     }
 
-    /** The same node with so many more GPUs, like the last that it has. */
+    /** A copy with additional GPUs, which equal the last one. */
     public Node withMoreDevices(int count) {
         List<Device> more = new ArrayList<>(devices);
         for (int i = 0; i < count; i++) {
@@ -108,14 +108,14 @@ public record Node(
     /**
      * A GPU.
      *
-     * @param model its maker's name, such as {@code H100}; empty when unknown
-     * @param memoryMiB 0 when unknown
-     * @param mig whether it can be cut into MIG instances
+     * @param model the manufacturer's name, such as {@code H100}; empty if unknown
+     * @param memoryMiB the memory; 0 if unknown
+     * @param mig whether it can be divided into MIG instances
      */
     public record Device(int index, String model, long memoryMiB, boolean mig) {
         public Device {
             if (index < 0 || memoryMiB < 0) {
-                throw new IllegalArgumentException("a device has an index and a memory size of at least 0");
+                throw new IllegalArgumentException("the index and the memory size of a device must not be negative");
             }
         }
     }

@@ -5,15 +5,16 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * Nodes of like kind, or a plain count.
+ * Pool of nodes of like kind, or of a plain count.
  *
- * @param profileOrder whose work goes first in this pool; profiles not named come after all that are
+ * @param profileOrder the profiles whose work goes first in this pool, in order; other profiles come after them
  * @param topologyLevels names of the levels of its nodes' topology paths, the widest first
- * @param open false: nothing starts, what runs goes on
- * @param mix the work that it is meant for; absent = packing looks at what a node has left only
- * @param hours outside which it is not open either; absent = it always is
- * @param hasExecutor false: nothing runs work in it, so nothing starts; what is held stays held
- * @param waitBeforePreemptingMillis nothing that runs in it is stopped for work that has waited less: so long it has a chance to grow
+ * @param open false: no work starts, and running work continues
+ * @param mix the work that the pool is meant for; empty = packing considers only the free part of a node
+ * @param hours the hours outside which the pool is closed; empty = it has no hours
+ * @param hasExecutor false: the pool has no executor, so no work starts in it; existing allocations stay
+ * @param waitBeforePreemptingMillis how long work must have waited before the planner evicts work of the pool for it;
+ *     in this time the pool has a chance to grow
  */
 public record Pool(
         PoolId id,
@@ -32,11 +33,11 @@ public record Pool(
         profileOrder = List.copyOf(profileOrder);
         topologyLevels = List.copyOf(topologyLevels);
         if (waitBeforePreemptingMillis < 0) {
-            throw new IllegalArgumentException("durations are not negative");
+            throw new IllegalArgumentException("durations must not be negative");
         }
     }
 
-    /** A pool that knows no mix. */
+    /** Creates a pool without mix, hours or wait before preempting, and with an executor. */
     public Pool(
             PoolId id,
             Capacity capacity,
@@ -59,27 +60,27 @@ public record Pool(
                 true);
     }
 
-    /** The same pool, open at these hours only. */
+    /** A copy that is open at these hours only. */
     public Pool withHours(Hours kept) {
         return with(open, mix, Optional.of(kept), waitBeforePreemptingMillis, hasExecutor);
     }
 
-    /** The same pool, in which nothing is stopped for work that has waited less. */
+    /** A copy in which the planner evicts work only for work that has waited this long. */
     public Pool waitingBeforePreempting(long millis) {
         return with(open, mix, hours, millis, hasExecutor);
     }
 
-    /** The same pool, in which nothing runs work. */
+    /** A copy without an executor. */
     public Pool withoutExecutor() {
         return with(open, mix, hours, waitBeforePreemptingMillis, false);
     }
 
-    /** Whether new work may start in it, whatever its nodes say. */
+    /** Whether the pool accepts new work, regardless of its nodes. */
     public boolean takesWork() {
         return open && hasExecutor;
     }
 
-    /** The pool as it is at a moment: open or not. */
+    /** A copy that is open or closed as its hours require at a moment. */
     public Pool at(long millis) {
         return hours.isEmpty()
                 ? this
@@ -106,7 +107,7 @@ public record Pool(
                 nowHasExecutor);
     }
 
-    /** The same pool; where it is a plain count, of so many more. */
+    /** A copy whose plain count is higher; equal to this pool if it is a pool of nodes. */
     public Pool withHigherCount(long gpuMilli) {
         Capacity raised =
                 switch (capacity) {
@@ -127,12 +128,12 @@ public record Pool(
                 hasExecutor);
     }
 
-    /** The same pool, meant for this work. */
+    /** A copy that is meant for this mix of work. */
     public Pool withMix(WorkloadMix work) {
         return with(open, Optional.of(work), hours, waitBeforePreemptingMillis, hasExecutor);
     }
 
-    /** A pool of nodes with the defaults: packed, GPUs shared within one tenant, open. */
+    /** Creates a pool of nodes with the defaults: packed, GPUs shared within one tenant, open. */
     public static Pool ofNodes(PoolId id) {
         return new Pool(
                 id,
@@ -144,34 +145,34 @@ public record Pool(
                 true);
     }
 
-    /** A pool that is only a number, such as a cloud quota or licences. */
+    /** Creates a pool that is a plain count, such as a cloud quota or licences. */
     public static Pool ofCount(PoolId id, long gpuMilli) {
         return new Pool(id, new Capacity.Count(gpuMilli), Placement.PACK, Sharing.TENANT, List.of(), List.of(), true);
     }
 
-    /** Where a pool's capacity comes from. */
+    /** The source of a pool's capacity. */
     public sealed interface Capacity {
 
-        /** Its nodes that are up; at most the cap, if there is one. */
+        /** The nodes that are up; at most the cap, if there is one. */
         record Nodes(OptionalLong maxGpuMilli) implements Capacity {}
 
         /** A plain count. */
         record Count(long gpuMilli) implements Capacity {
             public Count {
                 if (gpuMilli < 0) {
-                    throw new IllegalArgumentException("a capacity is not negative: " + gpuMilli);
+                    throw new IllegalArgumentException("a capacity must not be negative: " + gpuMilli);
                 }
             }
         }
     }
 
-    /** Fill nodes up, or keep them evenly empty. */
+    /** Whether placement fills one node after the other, or spreads work evenly. */
     public enum Placement {
         PACK,
         SPREAD
     }
 
-    /** Who may hold fractions of one GPU together. */
+    /** Whether work of one tenant, of any tenants, or no work may share one GPU. */
     public enum Sharing {
         TENANT,
         ANY,

@@ -7,20 +7,20 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * One node of a quota tree: a tenant's allotment, or what a policy grants a group.
+ * Quota of one node of a quota tree: a tenant's allotment, or a policy's grant to a group.
  *
  * @param reservedGpuMilli the deserved share; others may borrow it while it is unused, as far as it is lendable
- * @param limitGpuMilli ceiling on what is held at once; absent = none
- * @param weightMilli part in spare capacity; absent = what is reserved, or 1000 where no sibling reserves anything
- * @param lendableGpuMilli how much of the reserved amount others may use; absent = all of it, 0 = dedicated
- * @param rank lower goes first among siblings
- * @param overQuota whether anything may run beyond what is reserved
- * @param sequence lower existed first, which decides where nothing else does; then the path decides
- * @param drainByMillis from then on what is held beyond the limit is stopped; absent = it goes on
- * @param fence whether work under it takes nothing back from outside it; others take back from inside as ever
- * @param turns from when on something else is reserved and is the limit, in order of time
- * @param implied whether the service added it, because the tree needs a quota for every path. It counts use and demand, sets no bound, gives
- *     no right to reclaim and protects no victim
+ * @param limitGpuMilli the ceiling on concurrent use; empty = none
+ * @param weightMilli the part in spare capacity; empty = the reserved amount, or 1000 if no sibling has a reservation
+ * @param lendableGpuMilli the part of the reserved amount that others may use; empty = all of it, 0 = dedicated
+ * @param rank a lower rank goes first among siblings
+ * @param overQuota whether work may run beyond the reserved amount
+ * @param sequence the order of creation, which decides if all other criteria are equal; after it, the path decides
+ * @param drainByMillis when the engine stops the work beyond the limit; empty = that work continues
+ * @param fence whether work under the node reclaims nothing from outside it; others still reclaim from inside
+ * @param transitions the changes of the reserved amount and of the limit, in order of time
+ * @param implied whether the service added the quota, because the tree needs one for every path. It counts use and
+ *     demand, sets no bound, gives no right to reclaim and protects no victim
  */
 public record Quota(
         QuotaPath path,
@@ -34,17 +34,17 @@ public record Quota(
         long sequence,
         OptionalLong drainByMillis,
         boolean fence,
-        List<Turn> turns,
+        List<Transition> transitions,
         boolean implied) {
 
-    /** What is reserved, and the limit, from a moment on. */
-    public record Turn(long atMillis, long reservedGpuMilli, OptionalLong limitGpuMilli) {}
+    /** The reserved amount and the limit from a moment on. */
+    public record Transition(long atMillis, long reservedGpuMilli, OptionalLong limitGpuMilli) {}
 
     /**
-     * What stands for a time instead of what is reserved, of the limit, or of both.
+     * Temporary replacement of the reserved amount, of the limit, or of both.
      *
-     * @param fromMillis its first moment; absent = since ever
-     * @param untilMillis the first moment after it
+     * @param fromMillis the first moment of the override; empty = it has no beginning
+     * @param untilMillis the first moment after the override
      */
     public record Override(
             OptionalLong reservedGpuMilli, OptionalLong limitGpuMilli, OptionalLong fromMillis, long untilMillis) {
@@ -53,10 +53,10 @@ public record Quota(
             reservedGpuMilli.ifPresent(reserved -> requireAtLeastZero("reserved", reserved));
             limitGpuMilli.ifPresent(limit -> requireAtLeastZero("limit", limit));
             if (reservedGpuMilli.isEmpty() && limitGpuMilli.isEmpty()) {
-                throw new IllegalArgumentException("an override states what is reserved, a limit, or both");
+                throw new IllegalArgumentException("an override must have a reserved amount, a limit, or both");
             }
             if (untilMillis <= fromMillis.orElse(Long.MIN_VALUE)) {
-                throw new IllegalArgumentException("an override ends after it begins");
+                throw new IllegalArgumentException("an override must end after it begins");
             }
         }
 
@@ -66,10 +66,10 @@ public record Quota(
     }
 
     public Quota {
-        turns = List.copyOf(turns);
-        for (int i = 1; i < turns.size(); i++) {
-            if (turns.get(i).atMillis() <= turns.get(i - 1).atMillis()) {
-                throw new IllegalArgumentException("turns are in order of time");
+        transitions = List.copyOf(transitions);
+        for (int i = 1; i < transitions.size(); i++) {
+            if (transitions.get(i).atMillis() <= transitions.get(i - 1).atMillis()) {
+                throw new IllegalArgumentException("transitions must be in order of time");
             }
         }
         requireAtLeastZero("reserved", reservedGpuMilli);
@@ -78,7 +78,7 @@ public record Quota(
         lendableGpuMilli.ifPresent(lendable -> requireAtLeastZero("lendable", lendable));
     }
 
-    /** A quota that stays as it is, as far as it is known. */
+    /** Creates a quota without transitions, drain date or fence. */
     public Quota(
             QuotaPath path,
             Scope scope,
@@ -105,7 +105,7 @@ public record Quota(
                 false);
     }
 
-    /** A quota that came into being together with all others. */
+    /** Creates a quota with sequence 0, for quotas that have no order of creation. */
     public Quota(
             QuotaPath path,
             Scope scope,
@@ -118,7 +118,7 @@ public record Quota(
         this(path, scope, reservedGpuMilli, limitGpuMilli, weightMilli, lendableGpuMilli, rank, overQuota, 0);
     }
 
-    /** A reservation with everything else at its default: no limit, all lendable, over-quota allowed. */
+    /** Creates a quota with a reserved amount and defaults: no limit, all of it lendable, over-quota allowed. */
     public static Quota reserving(QuotaPath path, Scope scope, long reservedGpuMilli) {
         return new Quota(
                 path,
@@ -132,32 +132,36 @@ public record Quota(
     }
 
     public Quota withLimit(long gpuMilli) {
-        return with(reservedGpuMilli, OptionalLong.of(gpuMilli), lendableGpuMilli, drainByMillis, turns);
+        return with(reservedGpuMilli, OptionalLong.of(gpuMilli), lendableGpuMilli, drainByMillis, transitions);
     }
 
-    /** The same with a higher limit, now and at every turn; without a limit there is nothing to raise. */
+    /** A copy with a higher limit, now and at every transition; where it has no limit, it gets none. */
     public Quota withHigherLimit(long gpuMilli) {
         return with(
                 reservedGpuMilli,
                 sum(limitGpuMilli, gpuMilli),
                 lendableGpuMilli,
                 drainByMillis,
-                turns.stream()
-                        .map(turn ->
-                                new Turn(turn.atMillis(), turn.reservedGpuMilli(), sum(turn.limitGpuMilli(), gpuMilli)))
+                transitions.stream()
+                        .map(transition -> new Transition(
+                                transition.atMillis(),
+                                transition.reservedGpuMilli(),
+                                sum(transition.limitGpuMilli(), gpuMilli)))
                         .toList());
     }
 
-    /** The same with more reserved, now and at every turn. */
+    /** A copy with a higher reserved amount, now and at every transition. */
     public Quota withMoreReserved(long gpuMilli) {
         return with(
                 reservedGpuMilli + gpuMilli,
                 limitGpuMilli,
                 lendableGpuMilli,
                 drainByMillis,
-                turns.stream()
-                        .map(turn ->
-                                new Turn(turn.atMillis(), turn.reservedGpuMilli() + gpuMilli, turn.limitGpuMilli()))
+                transitions.stream()
+                        .map(transition -> new Transition(
+                                transition.atMillis(),
+                                transition.reservedGpuMilli() + gpuMilli,
+                                transition.limitGpuMilli()))
                         .toList());
     }
 
@@ -165,7 +169,7 @@ public record Quota(
         return amount.isPresent() ? OptionalLong.of(amount.getAsLong() + more) : amount;
     }
 
-    /** The same with more reserved, of which a part is lent; the limit rises with it. */
+    /** A copy with a higher reserved amount, of which a part is lendable; the limit rises by the same amount. */
     public Quota raisedBy(long gpuMilli, long lendable) {
         return with(
                 reservedGpuMilli + gpuMilli,
@@ -174,45 +178,48 @@ public record Quota(
                         ? OptionalLong.of(lendableGpuMilli.orElse(reservedGpuMilli) + lendable)
                         : lendableGpuMilli,
                 drainByMillis,
-                turns);
+                transitions);
     }
 
-    /** The same, with something else in its place for a time. */
+    /** A copy to which an override applies from its beginning to its end. */
     public Quota withOverride(Override override) {
         OptionalLong limit = override.limitGpuMilli().isPresent() ? override.limitGpuMilli() : limitGpuMilli;
-        return withTurns(List.of(
-                new Turn(
+        return withTransitions(List.of(
+                new Transition(
                         override.fromMillis().orElse(Long.MIN_VALUE),
                         override.reservedGpuMilli().orElse(reservedGpuMilli),
                         limit),
-                new Turn(override.untilMillis(), reservedGpuMilli, limitGpuMilli)));
+                new Transition(override.untilMillis(), reservedGpuMilli, limitGpuMilli)));
     }
 
-    /** The quota of a place that nobody states: it reserves at each moment what others reserve together, and is at its defaults else. */
+    /**
+     * Creates the quota of a node for which no quota is declared. At each moment its reserved amount is the sum of
+     * those of the given quotas; all other terms have their defaults.
+     */
     public static Quota implied(List<Quota> others, QuotaPath path, Scope scope) {
         SortedSet<Long> moments = new TreeSet<>();
-        others.forEach(each -> each.turns().forEach(turn -> moments.add(turn.atMillis())));
-        List<Turn> turns = new ArrayList<>();
+        others.forEach(each -> each.transitions().forEach(transition -> moments.add(transition.atMillis())));
+        List<Transition> transitions = new ArrayList<>();
         for (long moment : moments) {
             long then = 0;
             for (Quota each : others) {
                 then = Math.addExact(then, each.at(moment).reservedGpuMilli());
             }
-            turns.add(new Turn(moment, then, OptionalLong.empty()));
+            transitions.add(new Transition(moment, then, OptionalLong.empty()));
         }
         long first = 0;
         for (Quota each : others) {
             first = Math.addExact(first, each.reservedGpuMilli());
         }
-        return reserving(path, scope, first).withTurns(turns).standing(false, true);
+        return reserving(path, scope, first).withTransitions(transitions).standing(false, true);
     }
 
-    /** The same, with what is held beyond the limit to be gone by then. */
+    /** A copy with a drain date, at which the engine stops the work beyond the limit. */
     public Quota drainedBy(long millis) {
-        return with(reservedGpuMilli, limitGpuMilli, lendableGpuMilli, OptionalLong.of(millis), turns);
+        return with(reservedGpuMilli, limitGpuMilli, lendableGpuMilli, OptionalLong.of(millis), transitions);
     }
 
-    /** The same; what is under it takes nothing back from outside. */
+    /** A copy with a fence: work under it reclaims nothing from outside. */
     public Quota fenced() {
         return standing(true, implied);
     }
@@ -230,35 +237,40 @@ public record Quota(
                 sequence,
                 drainByMillis,
                 isFence,
-                turns,
+                transitions,
                 isImplied);
     }
 
-    /** Whether anything about it changes by itself. */
+    /** Whether the passage of time changes the quota or stops work under it. */
     public boolean changesByItself() {
-        return !turns.isEmpty() || drainByMillis.isPresent();
+        return !transitions.isEmpty() || drainByMillis.isPresent();
     }
 
-    /** What it is from a moment on, until its next turn. */
+    /** A copy with the amounts that apply from a moment on, until the next transition. */
     public Quota at(long millis) {
         Quota then = this;
-        for (Turn turn : turns) {
-            then = turn.atMillis() <= millis ? then.with(turn) : then;
+        for (Transition transition : transitions) {
+            then = transition.atMillis() <= millis ? then.with(transition) : then;
         }
         return then;
     }
 
-    private Quota with(Turn turn) {
-        return with(turn.reservedGpuMilli(), turn.limitGpuMilli(), lendableGpuMilli, drainByMillis, turns);
+    private Quota with(Transition transition) {
+        return with(
+                transition.reservedGpuMilli(),
+                transition.limitGpuMilli(),
+                lendableGpuMilli,
+                drainByMillis,
+                transitions);
     }
 
-    public Quota withTurns(List<Turn> known) {
+    public Quota withTransitions(List<Transition> known) {
         return with(reservedGpuMilli, limitGpuMilli, lendableGpuMilli, drainByMillis, known);
     }
 
-    /** The same place and standing, with other amounts. */
+    /** A copy with other amounts and transitions. */
     private Quota with(
-            long reserved, OptionalLong limit, OptionalLong lendable, OptionalLong drainBy, List<Turn> known) {
+            long reserved, OptionalLong limit, OptionalLong lendable, OptionalLong drainBy, List<Transition> known) {
         return new Quota(
                 path,
                 scope,
@@ -277,7 +289,7 @@ public record Quota(
 
     private static void requireAtLeastZero(String what, long amount) {
         if (amount < 0) {
-            throw new IllegalArgumentException(what + " is not negative: " + amount);
+            throw new IllegalArgumentException(what + " must not be negative: " + amount);
         }
     }
 }

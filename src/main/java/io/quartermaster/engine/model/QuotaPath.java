@@ -6,28 +6,31 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A place in a quota tree: the tenant, then the segments of a group. Ordered by segment, so a parent comes before its
- * children.
+ * Path of a node in a quota tree: the tenant, then the segments of a group. The order is by segment, so a parent comes
+ * before its children.
  */
 public final class QuotaPath implements Comparable<QuotaPath> {
     private final List<String> segments;
-    /** Worked out once: paths are what the engine looks up most. */
+    /** Computed once, because the engine looks up paths more than anything else. */
     private final int hash;
 
     public QuotaPath(List<String> segments) {
         this.segments = List.copyOf(segments);
         this.hash = hash(this.segments);
         if (segments.isEmpty()) {
-            throw new IllegalArgumentException("a quota path begins with a tenant");
+            throw new IllegalArgumentException("a quota path must begin with a tenant");
         }
         for (String segment : segments) {
             if (segment.isEmpty()) {
-                throw new IllegalArgumentException("a quota path has no empty segment");
+                throw new IllegalArgumentException("a quota path must not have an empty segment");
             }
         }
     }
 
-    /** Names that differ in a digit or two are what paths are made of; a list's own hash is the same for many of these. */
+    /**
+     * Mixes the hashes of the segments. The segments of paths often differ in one or two digits only, and
+     * {@link List#hashCode} has the same value for many such paths.
+     */
     private static int hash(List<String> segments) {
         int mixed = 0;
         for (String segment : segments) {
@@ -54,7 +57,7 @@ public final class QuotaPath implements Comparable<QuotaPath> {
         return segments.getFirst();
     }
 
-    /** The group as its tenant writes it, such as {@code /research/nlp}; {@code /} for the tenant itself. */
+    /** The path of the group within the tenant, such as {@code /research/nlp}; {@code /} for the tenant itself. */
     public String group() {
         return "/" + String.join("/", segments.subList(1, segments.size()));
     }
@@ -63,7 +66,7 @@ public final class QuotaPath implements Comparable<QuotaPath> {
         return segments.getLast();
     }
 
-    /** The path itself and all above it, the tenant first. */
+    /** All paths from the tenant down to this path. */
     public List<QuotaPath> fromTenant() {
         List<QuotaPath> paths = new ArrayList<>(segments.size());
         for (int length = 1; length <= segments.size(); length++) {
@@ -72,7 +75,7 @@ public final class QuotaPath implements Comparable<QuotaPath> {
         return Collections.unmodifiableList(paths);
     }
 
-    /** Whether the other path is this one or lies under it. */
+    /** Whether the other path is this path or is below it. */
     public boolean covers(QuotaPath other) {
         return other.segments.size() >= segments.size()
                 && other.segments.subList(0, segments.size()).equals(segments);

@@ -1,12 +1,12 @@
 package io.quartermaster.engine.model;
 
 /**
- * A window of the calendar in which an amount of a pool is a tenant's or a group's. It raises what is reserved for its holder, and the
- * holder's limit with it. Where no quota names the holder in the pool it means nothing.
+ * Capacity reservation: a calendar window in which an amount of a pool belongs to a tenant or a group. It raises the
+ * reserved amount and the limit of its holder. It has no effect if the holder has no quota in the pool.
  *
- * @param lendable whether others may use what of it is idle
- * @param fromMillis its first moment
- * @param untilMillis the first moment after it
+ * @param lendable whether others may use the idle part
+ * @param fromMillis the first moment of the window
+ * @param untilMillis the first moment after the window
  */
 public record ReservationWindow(
         CapacityReservationId id,
@@ -19,14 +19,14 @@ public record ReservationWindow(
 
     public ReservationWindow {
         if (gpuMilli <= 0) {
-            throw new IllegalArgumentException("a capacity reservation is of more than nothing: " + gpuMilli);
+            throw new IllegalArgumentException("the amount of a capacity reservation must be positive: " + gpuMilli);
         }
         if (untilMillis <= fromMillis) {
-            throw new IllegalArgumentException("a capacity reservation ends after it begins");
+            throw new IllegalArgumentException("a capacity reservation must end after it begins");
         }
     }
 
-    /** Whether it holds at a moment. */
+    /** Whether a moment is in the window. */
     public boolean isOpenAt(long millis) {
         return fromMillis <= millis && millis < untilMillis;
     }

@@ -3,17 +3,19 @@ package io.quartermaster.engine.model;
 import java.util.OptionalLong;
 
 /**
- * How a cell schedules.
+ * Scheduling settings of a cell.
  *
- * @param minRuntimeMillis younger running work is no victim, nor is it moved
- * @param reclaimMinRuntimeMillis the same, against reclaim by another group
- * @param graceMillis how long a victim may keep its devices after it was told to stop
- * @param consolidate whether preemptible work may be moved to make room
- * @param patienceMillis work that waits longer than this for fit alone gets a backfill reservation; absent = never
- * @param backfillReservations the most backfill reservations of one plan
- * @param fairnessWindowMillis half-life of what was used before in the fair share; absent = only the present counts
- * @param staleGangGraceMillis how long a workload that lost workers which it cannot run without waits for others in their place; absent = without end
- * @param entryPenaltyMillis what starts counts in what was used before as if it had run for so long already
+ * @param minRuntimeMillis how long work must have run before it can be evicted or moved
+ * @param reclaimMinRuntimeMillis how long work must have run before another group can reclaim its devices
+ * @param graceMillis how long a victim may keep its devices after its eviction
+ * @param consolidate whether the engine may move preemptible work to make room
+ * @param patienceMillis how long work must have waited for capacity alone before it gets a backfill reservation; empty
+ *     = it never gets one
+ * @param backfillReservations the maximum number of backfill reservations of one plan
+ * @param fairnessWindowMillis half-life of past use in the fair share; empty = only current use counts
+ * @param staleGangGraceMillis how long a workload that lost workers which it cannot run without waits for their
+ *     replacements; empty = without end
+ * @param entryPenaltyMillis the run time that a start adds to past use in advance
  */
 public record Settings(
         long minRuntimeMillis,
@@ -29,7 +31,7 @@ public record Settings(
         OptionalLong staleGangGraceMillis,
         long entryPenaltyMillis) {
 
-    /** More backfill reservations than this at a time would keep nothing free for anybody. */
+    /** With more backfill reservations than this at a time, no capacity would remain for other work. */
     public static final int DEFAULT_BACKFILL_RESERVATIONS = 64;
 
     public static final Settings DEFAULT = new Settings(
@@ -48,48 +50,48 @@ public record Settings(
 
     public Settings {
         if (minRuntimeMillis < 0 || reclaimMinRuntimeMillis < 0 || graceMillis < 0 || entryPenaltyMillis < 0) {
-            throw new IllegalArgumentException("durations are not negative");
+            throw new IllegalArgumentException("durations must not be negative");
         }
         if (backfillReservations < 1) {
-            throw new IllegalArgumentException("a plan makes at least one backfill reservation");
+            throw new IllegalArgumentException("the maximum number of backfill reservations must be at least 1");
         }
         if (entryPenaltyMillis > 0 && fairnessWindowMillis.isEmpty()) {
-            throw new IllegalArgumentException("an entry penalty needs a fairness window");
+            throw new IllegalArgumentException("an entry penalty requires a fairness window");
         }
     }
 
-    /** How old running work must be before anybody may make it stop. */
+    /** How long work must have run before the engine may evict it for any preemptor. */
     public long longestMinRuntimeMillis() {
         return Math.max(minRuntimeMillis, reclaimMinRuntimeMillis);
     }
 
-    /** These, to be changed. */
+    /** A builder that starts with these settings. */
     public Builder but() {
         return new Builder(this);
     }
 
-    /** Whether every pool is tried for free room before room is made in any, or pool by pool. */
+    /** Whether the planner tries every pool for free capacity before it evicts work in any, or tries pool by pool. */
     public enum Spill {
         BEFORE_PREEMPTING,
         AFTER_PREEMPTING
     }
 
-    /** Of work of several pools: what it tries first where it could have its own back in one, and borrow in another. */
+    /** The first attempt of work with several pools that can reclaim its share in one and borrow in another. */
     public enum Borrow {
         BEFORE_RECLAIMING,
         AFTER_RECLAIMING
     }
 
-    /** What another group may be made to give back for. */
+    /** The rights by which work may reclaim capacity from another group. */
     public enum Reclaim {
-        /** Reservations, and fair shares of what is spare. */
+        /** By reservation, and by fair share of spare capacity. */
         FAIR_SHARE,
-        /** Reservations only. */
+        /** By reservation only. */
         RESERVED,
         NONE
     }
 
-    /** Settings as they come together. */
+    /** Builder of settings. */
     public static final class Builder {
         private long minRuntimeMillis;
         private long reclaimMinRuntimeMillis;

@@ -8,20 +8,21 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What a workload needs: one set of workers that are alike, or several, each with its own minimum and its own topology. The workers of further sets are
- * numbered after those of the sets before; what follows says what the first set needs.
+ * Shape of a workload: one set of equal workers, or several sets, each with its own minimum and its own topology. The
+ * workers of a further set are numbered after those of the sets before it. The components before {@code further}
+ * describe the first set.
  *
- * @param workers how many workers it is meant to have
- * @param minWorkers how many it starts with at least; fewer than {@code workers} makes it elastic
- * @param gpus of each worker
+ * @param workers the full number of workers
+ * @param minWorkers the number of workers that it needs to start; if less than {@code workers}, the set is elastic
+ * @param gpus the GPUs of each worker
  * @param cpuMilli thousandths of a core of each worker
  * @param memoryMiB main memory of each worker
- * @param labels only on nodes that have all of these
- * @param requiredLevel all workers inside one domain of this topology level
- * @param preferredLevel inside one domain of this level where possible
- * @param slice what of them is closer together; both numbers of workers are whole slices
- * @param further the other sets, none of which has further ones
- * @param together the workers of all sets inside one domain of this level
+ * @param labels the labels that a node must have
+ * @param requiredLevel the topology level of which one domain must contain all workers
+ * @param preferredLevel the topology level of which one domain should contain all workers
+ * @param slice the slices of workers that are placed closer together; both numbers of workers are multiples of it
+ * @param further the other sets, which have no further sets themselves
+ * @param together the topology level of which one domain must contain the workers of all sets
  */
 public record Shape(
         int workers,
@@ -39,51 +40,51 @@ public record Shape(
     public Shape {
         if (minWorkers < 1 || workers < minWorkers) {
             throw new IllegalArgumentException(
-                    "workers are at least min-workers, and these at least 1: " + workers + ", " + minWorkers);
+                    "workers must be at least min-workers, and min-workers at least 1: " + workers + ", " + minWorkers);
         }
         if (slice.isPresent()
                 && (workers % slice.get().workers() != 0
                         || minWorkers % slice.get().workers() != 0)) {
-            throw new IllegalArgumentException("workers and min-workers are multiples of those of a slice: " + workers
+            throw new IllegalArgumentException("workers and min-workers must be multiples of the slice: " + workers
                     + ", " + minWorkers + ", " + slice.get().workers());
         }
         if (cpuMilli < 0 || memoryMiB < 0) {
-            throw new IllegalArgumentException("cpu and memory are not negative");
+            throw new IllegalArgumentException("cpu and memory must not be negative");
         }
         further = List.copyOf(further);
         for (Shape set : further) {
             if (!set.further.isEmpty() || set.takesFewer()) {
-                throw new IllegalArgumentException("a worker set has no worker sets, nor does it take fewer GPUs");
+                throw new IllegalArgumentException("a worker set must not have worker sets, nor accept fewer GPUs");
             }
         }
         if (further.isEmpty() && together.isPresent()) {
-            throw new IllegalArgumentException("where there is one worker set, its own level says where it is");
+            throw new IllegalArgumentException("a common level requires several worker sets");
         }
         if (!further.isEmpty() && gpus instanceof GpuRequest.Whole whole && whole.takesFewer()) {
-            throw new IllegalArgumentException("work of several worker sets takes no fewer GPUs");
+            throw new IllegalArgumentException("work of several worker sets must not accept fewer GPUs");
         }
         labels = labels.isEmpty()
                 ? Collections.emptySortedMap()
                 : Collections.unmodifiableSortedMap(new TreeMap<>(labels));
     }
 
-    /** Of what tells most shapes apart; they are looked up by the thousand. */
+    /** Uses only the fields that differ most often, because the engine looks up thousands of shapes. */
     @Override
     public int hashCode() {
         return ((gpus.hashCode() * 31 + workers) * 31 + Long.hashCode(cpuMilli)) * 31 + Long.hashCode(memoryMiB);
     }
 
-    /** One worker with so many whole GPUs and no further wish. */
+    /** A shape of one worker with this number of whole GPUs and no other need. */
     public static Shape ofWholeGpus(int count) {
         return gang(1, count);
     }
 
-    /** Workers that start together or not at all, each with so many whole GPUs. */
+    /** A shape of workers that start together or not at all, each with this number of whole GPUs. */
     public static Shape gang(int workers, int gpusEach) {
         return ofWorkers(workers, GpuRequest.whole(gpusEach)).shape();
     }
 
-    /** Workers that start together or not at all and need nothing but GPUs, to say more of. */
+    /** A builder that starts with workers that start together or not at all and need GPUs only. */
     public static Builder ofWorkers(int workers, GpuRequest gpusEach) {
         return new Builder(new Shape(
                 workers,
@@ -99,22 +100,25 @@ public record Shape(
                 Optional.empty()));
     }
 
-    /** The same, to change something of. */
+    /** A builder that starts with this shape. */
     public Builder but() {
         return new Builder(this);
     }
 
-    /** Whether it starts with fewer GPUs where it cannot have all. */
+    /** Whether it accepts fewer GPUs if it cannot have all. */
     public boolean takesFewer() {
         return gpus instanceof GpuRequest.Whole whole && whole.takesFewer();
     }
 
-    /** The same for another amount of GPUs of each worker. */
+    /** A copy with other GPUs of each worker. */
     public Shape with(GpuRequest other) {
         return but().gpus(other).shape();
     }
 
-    /** What it is while it holds or is promised this: where it takes fewer GPUs, so many as its workers got, and no fewer. */
+    /**
+     * The shape while the workload has this allocation or nomination: if it accepts fewer GPUs, a copy that needs
+     * exactly the GPUs that its workers got.
+     */
     public Shape as(Allocation given) {
         if (!takesFewer() || given.workers().isEmpty()) {
             return this;
@@ -123,15 +127,15 @@ public record Shape(
                 Math.toIntExact(given.workers().getFirst().place().gpuMilli() / 1000)));
     }
 
-    /** How many workers come and go together beyond the minimum. */
+    /** The number of workers beyond the minimum that start and stop together. */
     public int step() {
         return slice.map(WorkerSlice::workers).orElse(1);
     }
 
     /**
-     * One of its worker sets.
+     * One worker set of a shape.
      *
-     * @param set what the set alone needs
+     * @param set the shape of the set alone
      * @param first the number of its first worker
      */
     public record WorkerSet(Shape set, int first) {
@@ -140,12 +144,12 @@ public record Shape(
             return number >= first && number < first + set.workers;
         }
 
-        /** In which slice of the set a worker is; each is one by itself where they are in none. */
+        /** The slice of the set that contains a worker; without slices, each worker counts as one. */
         public int sliceOf(int number) {
             return (number - first) / set.step();
         }
 
-        /** Its workers among some. */
+        /** The workers of an allocation that belong to the set. */
         public List<Allocation.Worker> of(Allocation held) {
             return held.workers().stream()
                     .filter(worker -> has(worker.number()))
@@ -153,7 +157,7 @@ public record Shape(
         }
     }
 
-    /** Whether it has one set of workers. */
+    /** Whether it has only one set of workers. */
     public boolean isPlain() {
         return further.isEmpty();
     }
@@ -176,7 +180,7 @@ public record Shape(
         return but().further(List.of(), Optional.empty()).shape();
     }
 
-    /** The set that a worker is of. */
+    /** The set to which a worker belongs. */
     public WorkerSet setOf(int number) {
         for (WorkerSet set : sets()) {
             if (set.has(number)) {
@@ -186,12 +190,12 @@ public record Shape(
         throw new IllegalArgumentException("no worker has the number " + number);
     }
 
-    /** What one worker needs. */
+    /** The shape of the set to which a worker belongs. */
     public Shape of(int number) {
         return isPlain() ? this : setOf(number).set();
     }
 
-    /** How many workers all sets have. */
+    /** The number of workers of all sets. */
     public int allWorkers() {
         int all = workers;
         for (Shape set : further) {
@@ -200,7 +204,7 @@ public record Shape(
         return all;
     }
 
-    /** With how many it starts at least. */
+    /** The minimum number of workers of all sets. */
     public int allMinWorkers() {
         int all = minWorkers;
         for (Shape set : further) {
@@ -209,7 +213,10 @@ public record Shape(
         return all;
     }
 
-    /** Whether that is enough to run with: of each set so many workers or, where these are in slices, the first of them. */
+    /**
+     * Whether an allocation suffices to run: it has the minimum of workers of each set, and for a set with slices the
+     * first ones.
+     */
     public boolean isEnough(Allocation held) {
         if (isPlain()) {
             return isEnough(held.workers(), 0);
@@ -231,7 +238,7 @@ public record Shape(
         return minWorkers < workers;
     }
 
-    /** A shape as it comes together. */
+    /** Builder of a shape. */
     public static final class Builder {
         private int workers;
         private int minWorkers;

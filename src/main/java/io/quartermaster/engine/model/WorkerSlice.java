@@ -4,23 +4,24 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * So many consecutive workers that are together: 0 to n-1 are the first slice, n to 2n-1 the second, and so on.
+ * Slice of n consecutive workers that are placed together: 0 to n-1 are the first slice, n to 2n-1 the second, and so
+ * on.
  *
- * @param workers of one slice
- * @param level each slice inside one domain of this topology level
+ * @param workers the number of workers of one slice
+ * @param level the topology level of which one domain must contain each slice
  */
 public record WorkerSlice(int workers, String level) {
 
     public WorkerSlice {
         if (workers < 1) {
-            throw new IllegalArgumentException("a slice has at least one worker: " + workers);
+            throw new IllegalArgumentException("a slice must have at least one worker: " + workers);
         }
     }
 
     /**
-     * Numbers, in their order, by the slice that they are in.
+     * Groups numbers by the slice that contains them, in their order.
      *
-     * @param first the number with which the first slice begins
+     * @param first the first number of the first slice
      */
     public List<List<Integer>> split(List<Integer> numbers, int first) {
         List<List<Integer>> slices = new ArrayList<>();

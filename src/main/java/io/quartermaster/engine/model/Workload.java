@@ -5,21 +5,21 @@ import java.util.Optional;
 import java.util.OptionalLong;
 
 /**
- * A unit of work as the engine sees it. Always stated in full: the newest statement replaces the one before.
+ * Workload as the engine sees it. It is always complete: a newer value replaces the older one.
  *
- * @param path the policy it was submitted under
- * @param user whose it is, for caps per user: an id that is nobody else's ever, not a name
- * @param queue in which it was submitted, for queues of strict order
- * @param pools in order of preference
- * @param priority higher goes first within its path
- * @param dedicatedOnly runs only while its whole path stays within what is reserved
- * @param movesBack moved, where it can be, once there is room for it in a pool that it prefers to the one it runs in
+ * @param path the path of the policy under which it was submitted
+ * @param user its submitter, for caps per user: an id that is unique forever, not a name
+ * @param queue the queue to which it was submitted, for queues of strict order
+ * @param pools its pools in order of preference
+ * @param priority a higher priority goes first within its path
+ * @param dedicatedOnly whether it runs only while its whole path stays within the reserved amounts
+ * @param movesBack whether the engine moves it, if possible, once it fits in a pool that it prefers to its current one
  * @param submittedMillis when it was submitted
- * @param sequence breaks ties among those submitted in one millisecond; unique
- * @param maxRuntimeMillis what may be assumed as an upper bound of its running time
- * @param held not to be started
- * @param nomination the place kept for it, as a {@link Decision.Nominate} said and no {@link Decision.WithdrawNomination} took
- *     back; also for one that is stopping because it moves there
+ * @param sequence decides between workloads submitted in the same millisecond; unique
+ * @param maxRuntimeMillis the upper bound of its run time that the engine may assume
+ * @param held whether it must not start
+ * @param nomination its nominated place, from a {@link Decision.Nominate} until a {@link Decision.WithdrawNomination};
+ *     also set while the workload is stopping in order to move there
  */
 public record Workload(
         WorkloadId id,
@@ -40,17 +40,17 @@ public record Workload(
         WorkloadPhase state,
         Optional<Allocation> nomination) {
 
-    /** The priority of work that states none. */
+    /** The priority of work that is submitted without one. */
     public static final int DEFAULT_PRIORITY = 50;
 
     public Workload {
         pools = List.copyOf(pools);
         if (pools.isEmpty()) {
-            throw new IllegalArgumentException("workload " + id + " names no pool");
+            throw new IllegalArgumentException("workload " + id + " has no pool");
         }
     }
 
-    /** A waiting, preemptible workload of default priority. */
+    /** Creates a waiting, preemptible workload of default priority. */
     public static Workload waiting(
             WorkloadId id, QuotaPath path, Shape shape, List<PoolId> pools, long submittedMillis, long sequence) {
         return new Workload(
@@ -73,14 +73,14 @@ public record Workload(
                 Optional.empty());
     }
 
-    /** The one node that it may start on; empty for any, and for one that holds devices already. */
+    /** The one node on which it may start; empty if it may start on any node or already holds devices. */
     public Optional<NodeId> only() {
         return state instanceof WorkloadPhase.Waiting waiting ? waiting.only() : Optional.empty();
     }
 
     /**
-     * Since when it waits: for its start since it was submitted, or was queued again after it was stopped against its will; for more
-     * workers since it runs.
+     * The beginning of its wait. A wait for a start begins with the submission, or with the return to the queue after
+     * an interruption. A wait for more workers begins with the start.
      */
     public long waitsSinceMillis() {
         return switch (state) {
@@ -131,7 +131,7 @@ public record Workload(
                 place);
     }
 
-    /** The same, not to be started and not to grow. */
+    /** A copy that is held: it must neither start nor grow. */
     public Workload asHeld() {
         return new Workload(
                 id,

@@ -6,8 +6,8 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
- * The kinds of work that a pool is meant for, each with how often it comes. A pool that packs and knows its mix leaves
- * as little as it can that none of them could use.
+ * Mix of work that a pool is meant for: kinds of work, each with its frequency. A packing pool with a mix leaves as few
+ * fragments as possible that none of these kinds could use.
  */
 public record WorkloadMix(List<Kind> kinds) {
 
@@ -18,15 +18,15 @@ public record WorkloadMix(List<Kind> kinds) {
     /**
      * One kind of work.
      *
-     * @param gpus of one worker
-     * @param models GPUs that it can use; empty = all
-     * @param weight how often it comes, in any unit that is the same for all kinds
+     * @param gpus the GPUs of one worker
+     * @param models the GPU models that it can use; empty = all
+     * @param weight its frequency, in any unit that all kinds share
      */
     public record Kind(GpuRequest gpus, long cpuMilli, SortedSet<String> models, long weight) {
         public Kind {
             models = Collections.unmodifiableSortedSet(new TreeSet<>(models));
             if (weight < 1) {
-                throw new IllegalArgumentException("a kind of work comes at least once: " + weight);
+                throw new IllegalArgumentException("the weight of a kind of work must be at least 1: " + weight);
             }
         }
     }

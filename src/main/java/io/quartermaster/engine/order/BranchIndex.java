@@ -9,11 +9,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A node of a quota tree with the offers below it, and which of them it stands for. What it stands for is kept until an
- * offer below it or what is used below it changes; then only the branches above that are compared again.
+ * A node of a quota tree with the candidates below it and the one that represents it. The representative stays valid
+ * until a candidate or the use below the node changes. Then only the branches above the change are compared again.
  */
 final class BranchIndex {
-    /** Those whose start stays within what is reserved go before all others. */
+    /** The class of a candidate: starts within the reservation go before all others. */
     enum Tier {
         WITHIN,
         BEYOND
@@ -26,9 +26,9 @@ final class BranchIndex {
     private final List<BranchIndex> changed = new ArrayList<>();
     private final Side within = new Side(Tier.WITHIN);
     private final Side beyond = new Side(Tier.BEYOND);
-    private boolean unsettled;
+    private boolean settled;
 
-    /** The offers of one standing, in order: its own, if it is a leaf, or those that its children stand for. */
+    /** The candidates of one tier, in order: those at a leaf itself, or the representatives of its children. */
     private final class Side implements WinnerTree.Duel {
         private final Tier tier;
         private final List<Candidate> own = new ArrayList<>(2);
@@ -95,19 +95,19 @@ final class BranchIndex {
         return tier == Tier.WITHIN ? within : beyond;
     }
 
-    /** What is known of this branch and those above it holds no longer. */
+    /** Marks this branch and those above it for comparison again. */
     void markChanged() {
         for (BranchIndex branchIndex = this;
-                branchIndex != null && branchIndex.unsettled;
+                branchIndex != null && branchIndex.settled;
                 branchIndex = branchIndex.parent) {
-            branchIndex.unsettled = false;
+            branchIndex.settled = false;
             if (branchIndex.parent != null) {
                 branchIndex.parent.changed.add(branchIndex);
             }
         }
     }
 
-    /** The offer that this branch stands for among those of one standing. */
+    /** The candidate that represents this branch in one tier. */
     @Nullable
     Candidate first(Tier tier) {
         refresh();
@@ -115,7 +115,7 @@ final class BranchIndex {
     }
 
     private void refresh() {
-        if (unsettled) {
+        if (settled) {
             return;
         }
         for (BranchIndex child : changed) {
@@ -126,10 +126,10 @@ final class BranchIndex {
         changed.clear();
         within.settle();
         beyond.settle();
-        unsettled = true;
+        settled = true;
     }
 
-    /** Lower rank, then lower (U + request)/S, then lower U/S, then first submitted. */
+    /** Compares by lower rank, then lower (U + request)/S, then lower U/S, then first submitted. */
     static int compare(QuotaNode a, Candidate offerOfA, QuotaNode b, Candidate offerOfB) {
         int byRank = Integer.compare(a.rank(), b.rank());
         if (byRank != 0) {
@@ -151,7 +151,8 @@ final class BranchIndex {
         if (without != 0) {
             return without;
         }
-        // Shares are whole GPUs; where the past counts, it also decides between equal ones, so that turns are taken.
+        // Shares are whole GPUs. Where past use counts, it decides between equal shares, so that the branches
+        // alternate.
         int byPast = QuotaNode.comparePast(a, b);
         return byPast != 0 ? byPast : SchedulingClass.FIRST_SUBMITTED.compare(offerOfA.head(), offerOfB.head());
     }

@@ -26,9 +26,10 @@ import java.util.function.ToIntFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Who is tried next: reservations before borrowing, then the pool's, the profile's and the tree's order. The offers hang
- * in the quota trees, so that after a start only the branches above it are compared again. Where a pool or a profile
- * names an order of its own, which cuts across the trees, the offers that it leaves are hung up anew each time.
+ * The candidates of a plan in their order: within the reservation first, then the pool's, the profile's and the tree's
+ * order. The candidates are indexed in the quota trees, so that after a start only the branches above it are compared
+ * again. If a pool or a profile states an order, which cuts across the trees, the remaining candidates are indexed
+ * again for each query.
  */
 public final class CandidateQueue {
     private final DeclaredState declaredState;
@@ -46,14 +47,14 @@ public final class CandidateQueue {
                         .allMatch(profileOrder -> profileOrder.pathOrder().isEmpty());
     }
 
-    /** Whether no offer is worth its turn. */
+    /** Whether no candidate has an attempt left. */
     public boolean isExhausted() {
         return !viable.any();
     }
 
     /**
-     * Asks those lines again that are concerned by what changed since it was told last: within a plan and from plan to
-     * plan, only what counts in the same branches of the trees changes what a line would try.
+     * Selects again for the classes that the logged changes concern. Within a plan and from plan to plan, only changes
+     * in the same branches of the trees affect what a class would try.
      */
     void refresh(SchedulingState schedulingState, Source source) {
         ChangeLog changeLog = schedulingState.changes();
@@ -87,7 +88,7 @@ public final class CandidateQueue {
         }
     }
 
-    /** Puts what a line would try next in the place of what it tried last. */
+    /** Replaces the candidate of a class by its next one. */
     private void refreshClass(SchedulingClass schedulingClass, Source source) {
         Candidate before = candidates.get(schedulingClass);
         Candidate next = schedulingClass.isEmpty() ? null : source.offer(schedulingClass, before);
@@ -106,32 +107,32 @@ public final class CandidateQueue {
         }
     }
 
-    /** Says what lines would try next. */
+    /** Supplies the next candidate of each class. */
     interface Source {
-        /** @param before what it would have tried, as it was known last; to be returned if that is still so */
+        /** @param before the previous candidate of the class, to be returned if it is still valid */
         @Nullable
         Candidate offer(SchedulingClass schedulingClass, @Nullable Candidate before);
 
-        /** Those whose next try depends on how much there is at all. */
+        /** The classes whose next attempt depends on the capacity. */
         Collection<SchedulingClass> boundByCapacity();
     }
 
-    /** The next offer among at least one. */
+    /** The next candidate; the queue must not be empty. */
     public Candidate next() {
         return treesAlone ? treeIndex.first() : next(candidates.values());
     }
 
-    /** The next offer among at least one; these need not be those put here. */
+    /** The next of the given candidates, of which there must be one. They need not be in this queue. */
     Candidate next(Collection<Candidate> among) {
         return firstInTrees(finalists(among));
     }
 
-    /** All that is offered, also where it is known to be in vain. */
+    /** All candidates, including those whose attempt is known to fail. */
     Collection<Candidate> offers() {
         return Collections.unmodifiableCollection(candidates.values());
     }
 
-    /** Those whom class and the orders of pools and profiles leave. */
+    /** The candidates that remain after the criteria of the reservation, the pool and the profile. */
     public List<Candidate> finalists(Collection<Candidate> among) {
         List<Candidate> left = withinReservedFirst(among);
         left = keepLowest(left, candidate -> candidate.space().pool().id().value(), this::indexInPool);
@@ -146,7 +147,7 @@ public final class CandidateQueue {
                 this::indexInProfile);
     }
 
-    /** The first of at least one, as the trees alone have it. */
+    /** The first of the given candidates by the trees alone; there must be one. */
     static Candidate firstInTrees(Collection<Candidate> among) {
         TreeIndex ofTheseOnly = new TreeIndex();
         among.forEach(ofTheseOnly::add);
@@ -163,7 +164,7 @@ public final class CandidateQueue {
         return within.isEmpty() ? List.copyOf(candidates) : within;
     }
 
-    /** Keeps of each class the offers with the lowest index; offers of different classes are not compared. */
+    /** Keeps the candidates with the lowest index of each class; candidates of different classes are not compared. */
     private static List<Candidate> keepLowest(
             List<Candidate> candidates, Function<Candidate, String> classOf, ToIntFunction<Candidate> index) {
         Map<String, Integer> lowest = new HashMap<>();
@@ -179,7 +180,7 @@ public final class CandidateQueue {
         return kept;
     }
 
-    /** Its profile's place in the pool's order; after all that are named there where it is not. */
+    /** The position of its profile in the pool's order; profiles that the pool does not name are last. */
     int indexInPool(Candidate candidate) {
         List<ProfileId> order = candidate.space().pool().profileOrder();
         int index =
@@ -187,14 +188,14 @@ public final class CandidateQueue {
         return index < 0 ? order.size() : index;
     }
 
-    /** Its path's place in the profile's order, likewise. */
+    /** The position of its path in the profile's order; paths that the profile does not name are last. */
     int indexInProfile(Candidate candidate) {
         List<QuotaPath> order = pathOrder(candidate);
         int index = order.indexOf(candidate.schedulingClass().key().path());
         return index < 0 ? order.size() : index;
     }
 
-    /** The order that an offer's profile names; empty where it names none. */
+    /** The order that a candidate's profile states; empty if it states none. */
     List<QuotaPath> pathOrder(Candidate candidate) {
         return declaredState
                 .profile(candidate.schedulingClass().key().profile())
@@ -202,7 +203,7 @@ public final class CandidateQueue {
                 .orElse(List.of());
     }
 
-    /** Offers, each at its leaf of the tree that it goes by. */
+    /** The candidates, each at its leaf of the tree that defines the order. */
     private static final class TreeIndex {
         private final SortedMap<Scope, BranchIndex> roots = new TreeMap<>();
         private final Map<QuotaNode, BranchIndex> branches = new HashMap<>();
@@ -240,7 +241,7 @@ public final class CandidateQueue {
             }
         }
 
-        /** Between trees: first submitted. */
+        /** The first candidate; between trees, the one that was submitted first. */
         Candidate first() {
             for (BranchIndex.Tier tier : BranchIndex.Tier.values()) {
                 Candidate first = first(tier);
@@ -248,7 +249,7 @@ public final class CandidateQueue {
                     return first;
                 }
             }
-            throw new IllegalStateException("no offer to choose from");
+            throw new IllegalStateException("no candidate to choose from");
         }
 
         private @Nullable Candidate first(BranchIndex.Tier tier) {

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
 
-/** The room of a pool that is only a number. Labels and topology cannot be asked of it. */
+/** The capacity of a pool that is a plain count. A request for labels, topology or GPU memory does not fit in it. */
 public final class CounterPool implements PoolCapacity {
     private final Pool pool;
     private final long capacityGpuMilli;
@@ -59,7 +59,7 @@ public final class CounterPool implements PoolCapacity {
     @Override
     public Optional<String> unmetNeed(PlacementRequest placementRequest) {
         if (!countable(placementRequest)) {
-            return Optional.of("it asks for labels, topology or GPU memory, and the pool is a plain count of GPUs");
+            return Optional.of("it needs labels, a topology or GPU memory, and the pool is a plain count of GPUs");
         }
         long needed = placementRequest.gpuMilli(this);
         return needed > capacityGpuMilli
@@ -82,7 +82,7 @@ public final class CounterPool implements PoolCapacity {
         return counts(gpus);
     }
 
-    /** What one worker counts as in a pool that is only a number. */
+    /** The amount that one worker counts as in a pool that is a plain count. */
     public static long counts(GpuRequest gpus) {
         return switch (gpus) {
             case GpuRequest.Whole whole -> whole.count() * 1000L;

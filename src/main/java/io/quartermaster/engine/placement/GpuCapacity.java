@@ -10,17 +10,17 @@ import java.util.OptionalInt;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
-/** One GPU: what is taken of it now and next. It is cut either by parts or into MIG instances, never both. */
+/** A GPU with its use, current and projected. It is shared either in parts or as MIG instances, never both. */
 final class GpuCapacity {
     static final int WHOLE = 1000;
-    static final String ANYBODY = "";
+    static final String ANY_TENANT = "";
 
     private final Node.Device device;
     private final Pool.Sharing sharing;
     private final Use now = new Use();
     private final Use next = new Use();
 
-    /** What is taken in one state of the world. */
+    /** The use in one view. */
     private static final class Use {
         private int gpuMilli;
         private int holders;
@@ -51,8 +51,8 @@ final class GpuCapacity {
     }
 
     /**
-     * Whose parts may join those that are given of it already; empty for anybody's. Null when it is not given in parts,
-     * or not to be shared.
+     * The only tenant that may get further parts of this GPU, or {@link #ANY_TENANT} for every tenant. Null if the GPU
+     * is not shared in parts, or must not be shared.
      */
     @Nullable
     String sharedBy(Availability availability) {
@@ -73,7 +73,7 @@ final class GpuCapacity {
         boolean inParts = use.holders > 0 && use.instances == 0;
         return switch (sharing) {
             case TENANT -> inParts ? use.tenant : null;
-            case ANY -> inParts ? ANYBODY : null;
+            case ANY -> inParts ? ANY_TENANT : null;
             case NONE -> null;
         };
     }
@@ -82,7 +82,7 @@ final class GpuCapacity {
         return freeGpuMilli(availability) == WHOLE;
     }
 
-    /** The part that the request would take of this GPU, if it can be given; at most one MIG instance. */
+    /** The share of this GPU that the request would take, if it fits; at most one MIG instance. */
     Optional<Allocation.Share> offer(GpuRequest gpus, String tenant, Availability availability) {
         return switch (gpus) {
             case GpuRequest.Whole whole ->
@@ -120,7 +120,7 @@ final class GpuCapacity {
         return Optional.of(new Allocation.Share(index(), mig.computeSlices() * WHOLE / 7, Optional.of(instance)));
     }
 
-    /** Whether something holds in every state of the world that a horizon looks at. */
+    /** Whether the condition holds in every view that the availability covers. */
     private boolean all(Availability availability, Predicate<Use> condition) {
         return switch (availability) {
             case NOW -> condition.test(now) && condition.test(next);
@@ -153,7 +153,7 @@ final class GpuCapacity {
         };
     }
 
-    /** Whether a share given earlier fits. */
+    /** Whether a share that was chosen earlier fits. */
     boolean fits(Allocation.Share share, String tenant, Availability availability) {
         if (share.instance().isEmpty()) {
             return part(share.gpuMilli(), tenant, availability).isPresent();
@@ -164,7 +164,7 @@ final class GpuCapacity {
 
     void add(Allocation.Share share, String tenant, View view) {
         Use use = use(view);
-        // Whoever comes while another tenant's work is still leaving stays: the GPU is the newcomer's from then on.
+        // A newcomer may start while another tenant's work still leaves. From then on the GPU belongs to the newcomer.
         use.tenant = tenant;
         use.holders++;
         use.gpuMilli += share.gpuMilli();

@@ -15,7 +15,7 @@ import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** The room of one node. */
+/** The capacity of one node. */
 final class NodeCapacity {
     private static final Availability[] HORIZONS = Availability.values();
 
@@ -31,7 +31,7 @@ final class NodeCapacity {
     private final HostUse now = new HostUse();
     private final HostUse next = new HostUse();
 
-    /** What is taken beside GPUs. */
+    /** The use of processors and memory. */
     private static final class HostUse {
         private long cpuMilli;
         private long memoryMiB;
@@ -42,10 +42,10 @@ final class NodeCapacity {
         }
     }
 
-    /** What is left of a GPU that a tenant holds in parts. */
+    /** The free capacity of a GPU that a tenant shares in parts. */
     record Part(String tenant, int leftGpuMilli) {}
 
-    /** @param position where it stands among the pool's nodes */
+    /** @param position the node's position among the nodes of the pool */
     NodeCapacity(Node node, int position, Pool.Sharing sharing) {
         this.node = node;
         this.position = position;
@@ -63,12 +63,12 @@ final class NodeCapacity {
         return position;
     }
 
-    /** This node and no other. */
+    /** The set that contains only this node. */
     SortedSet<NodeId> alone() {
         return alone;
     }
 
-    /** Its GPUs that more parts may be given of. */
+    /** The GPUs of this node that are shared in parts and have room for more. */
     List<Part> parts(Availability availability) {
         List<Part> parts = new ArrayList<>();
         for (GpuCapacity device : devices) {
@@ -81,11 +81,11 @@ final class NodeCapacity {
         return parts;
     }
 
-    /** Whether a tenant may join parts on another GPU than the one given. */
+    /** Whether another GPU than the given one is shared in parts and open to the tenant. */
     boolean isSharedBeside(int index, String tenant, Availability availability) {
         for (GpuCapacity device : devices) {
             String sharedBy = device.sharedBy(availability);
-            boolean joinable = sharedBy != null && (sharedBy.equals(tenant) || sharedBy.equals(GpuCapacity.ANYBODY));
+            boolean joinable = sharedBy != null && (sharedBy.equals(tenant) || sharedBy.equals(GpuCapacity.ANY_TENANT));
             if (device.index() != index && joinable && device.freeGpuMilli(availability) > 0) {
                 return true;
             }
@@ -93,7 +93,7 @@ final class NodeCapacity {
         return false;
     }
 
-    /** Whether it takes new work of any tenant. */
+    /** Whether the node takes new work of some tenant. */
     boolean takesWork() {
         return node.up() && (opened || node.schedulable());
     }
@@ -102,7 +102,7 @@ final class NodeCapacity {
         return takesWork() && (opened || node.takesWorkOf(tenant));
     }
 
-    /** Has it take work, or not, as if it were neither cordoned nor for one tenant only. */
+    /** Sets whether the node takes work as if it were neither cordoned nor reserved for one tenant. */
     void opened(boolean asIfOpen) {
         opened = asIfOpen;
     }
@@ -116,19 +116,19 @@ final class NodeCapacity {
         return free[availability.ordinal()];
     }
 
-    /** How many of its GPUs nobody holds any part of. */
+    /** The number of GPUs of which no part is held. */
     int untouched(Availability availability) {
         sumUp();
         return untouched[availability.ordinal()];
     }
 
-    /** Whether a part of one of its GPUs is free beside others who share it. */
+    /** Whether some GPU is shared in parts and has room for more. */
     boolean hasGpuInParts(Availability availability) {
         sumUp();
         return partly[availability.ordinal()];
     }
 
-    /** What each GPU has left, in order of the devices. */
+    /** The free amount of each GPU, in the order of the devices. */
     int[] left(Availability availability) {
         int[] left = new int[devices.size()];
         for (int i = 0; i < left.length; i++) {
@@ -137,17 +137,17 @@ final class NodeCapacity {
         return left;
     }
 
-    /** Where a device is among the node's. */
+    /** The position of a device in the node's list. */
     int position(int index) {
         for (int i = 0; i < devices.size(); i++) {
             if (devices.get(i).index() == index) {
                 return i;
             }
         }
-        throw new IllegalArgumentException("no device " + index + " on " + node.id());
+        throw new IllegalArgumentException("no device " + index + " on node " + node.id());
     }
 
-    /** Whether any of its GPUs is one of these; of none in particular, all are. */
+    /** Whether the node has a GPU of one of the models; true if no models are given. */
     boolean hasModel(SortedSet<String> models) {
         boolean has = models.isEmpty();
         for (GpuCapacity device : devices) {
@@ -156,7 +156,7 @@ final class NodeCapacity {
         return has;
     }
 
-    /** Thousandths of a core; without bound where the node states none. */
+    /** Free processors in thousandths of a core; practically unlimited if the node does not state its processors. */
     long freeCpuMilli(Availability availability) {
         long taken =
                 switch (availability) {
@@ -167,7 +167,7 @@ final class NodeCapacity {
         return node.cpuMilli().isPresent() ? node.cpuMilli().getAsLong() - taken : Long.MAX_VALUE / 2;
     }
 
-    /** Only when somebody asks: what is tried and taken back again costs nothing. */
+    /** Computes the sums on demand, so that a tentative booking that is undone costs nothing. */
     private void sumUp() {
         if (summedUp) {
             return;
@@ -189,13 +189,13 @@ final class NodeCapacity {
         }
     }
 
-    /** Whether this node is of the kind that the shape asks for, leaving aside what it has free. */
+    /** Whether the node meets the shape's requirements on nodes, regardless of free capacity. */
     boolean suits(Shape shape) {
         return shape.labels().isEmpty()
                 || node.labels().entrySet().containsAll(shape.labels().entrySet());
     }
 
-    /** The devices' shares for one worker, or empty when it does not fit here; work without GPUs gets no share. */
+    /** The shares for one worker, or empty if it does not fit here. Work without GPUs gets an empty list. */
     Optional<List<Allocation.Share>> offer(Shape shape, String tenant, Availability availability) {
         if (!besideFits(shape, availability)) {
             return Optional.empty();
@@ -253,7 +253,7 @@ final class NodeCapacity {
         return best.map(List::of);
     }
 
-    /** Like an offer, but on the devices named, or on the lowest that suit. */
+    /** Like {@link #offer}, but on the named devices, or on the suitable devices with the lowest indexes. */
     Optional<List<Allocation.Share>> lowest(Shape shape, String tenant, List<Integer> named) {
         int count =
                 switch (shape.gpus()) {
@@ -284,7 +284,7 @@ final class NodeCapacity {
                 && hostUse.memoryMiB + shape.memoryMiB() <= node.memoryMiB().orElse(Long.MAX_VALUE);
     }
 
-    /** Whether shares given earlier fit. */
+    /** Whether shares that were chosen earlier fit. */
     boolean fits(Allocation.Place.OnNode place, Booking booking, Availability availability) {
         if (!besideFits(booking.shape(), availability)) {
             return false;
@@ -298,7 +298,7 @@ final class NodeCapacity {
         return true;
     }
 
-    /** The shares of a place that are free; nothing if none is, or if processors or memory are short. */
+    /** The shares of a place that are free. Empty if none is free, or if processors or memory are short. */
     Optional<Allocation.Place.OnNode> freePart(
             Allocation.Place.OnNode place, Booking booking, Availability availability) {
         List<Allocation.Share> shares = new ArrayList<>();
@@ -313,7 +313,7 @@ final class NodeCapacity {
         return some ? Optional.of(new Allocation.Place.OnNode(place.node(), shares)) : Optional.empty();
     }
 
-    /** @return what of it lies on GPUs that the node does not offer any more, in thousandths of a GPU */
+    /** @return the part of the place on GPUs that the node no longer reports, in thousandths of a GPU */
     long add(Allocation.Place.OnNode place, Booking booking, View view) {
         beside(view).add(booking.shape(), 1);
         long missingGpuMilli = 0;
@@ -326,7 +326,7 @@ final class NodeCapacity {
         return missingGpuMilli;
     }
 
-    /** @return as of {@link #add} */
+    /** @return the same amount as for {@link #add} */
     long remove(Allocation.Place.OnNode place, Booking booking, View view) {
         beside(view).add(booking.shape(), -1);
         long missingGpuMilli = 0;

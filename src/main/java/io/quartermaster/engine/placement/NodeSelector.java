@@ -13,13 +13,13 @@ import java.util.Optional;
 import java.util.function.Function;
 
 /**
- * Chooses the best of a pool's nodes for a worker, as the pool packs or spreads. Looks into indexes where these know the order, which it must
- * be told of every change for.
+ * Chooses the best node of a pool for a worker, as the pool packs or spreads. It uses indexes where they define the
+ * order. The pool must report every change to it, so that the indexes stay correct.
  */
 final class NodeSelector {
     private final Pool pool;
     private final List<NodeCapacity> byPosition;
-    /** Those that are up and take no new work, or that of one tenant only. */
+    /** The nodes that are up and take no new work, or new work of one tenant only. */
     private final List<NodeCapacity> closed = new ArrayList<>();
 
     private final Map<Availability, NodeIndex> indexes = new EnumMap<>(Availability.class);
@@ -51,17 +51,17 @@ final class NodeSelector {
         return Objects.requireNonNull(indexes.get(availability));
     }
 
-    /** Of all nodes that take work. */
+    /** The free amount of all nodes that take work. */
     long freeGpuMilli(Availability availability) {
         return index(availability).freeGpuMilli();
     }
 
-    /** How many GPUs of all nodes that take work nobody holds a part of. */
+    /** The number of GPUs without any holder on all nodes that take work. */
     long untouchedGpus(Availability availability) {
         return index(availability).untouchedGpus();
     }
 
-    /** Whether a request might fit if all that is held were rearranged; says no only where it could not. */
+    /** Whether a request might fit if all work were rearranged. False only if it certainly cannot. */
     boolean couldFitRearranged(PlacementRequest placementRequest, Availability availability) {
         NodeIndex index = index(availability);
         return !index.isAllOfUse()
@@ -76,12 +76,12 @@ final class NodeSelector {
                 };
     }
 
-    /** Whose parts may be on one GPU with those that are asked for. */
+    /** The tenant whose parts may be on one GPU with the requested parts. */
     private String bestSharedGpu(PlacementRequest placementRequest) {
-        return pool.sharing() == Pool.Sharing.ANY ? GpuCapacity.ANYBODY : placementRequest.tenant();
+        return pool.sharing() == Pool.Sharing.ANY ? GpuCapacity.ANY_TENANT : placementRequest.tenant();
     }
 
-    /** Keeps the indexes right, those that look at the state of the world that changed. */
+    /** Updates the indexes that depend on the changed view. */
     void changed(NodeCapacity node, View view) {
         index(view == View.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES)
                 .changed(node);
@@ -91,7 +91,7 @@ final class NodeSelector {
         }
     }
 
-    /** Has all nodes that are up take work, until {@link #closeAgain}, to see what would fit then. */
+    /** Makes all nodes that are up take work until {@link #closeAgain}, to see what would fit then. */
     void openAll() {
         for (NodeCapacity node : closed) {
             boolean indexed = node.takesWork();
@@ -112,7 +112,7 @@ final class NodeSelector {
         }
     }
 
-    /** The best offer of the pool: of the indexes where they know it, else of all nodes. */
+    /** The best score in the pool, from the indexes where they have the order, otherwise from all nodes. */
     Optional<PlacementScore> bestInPool(PlacementRequest placementRequest, Availability availability) {
         if (fragmentation.isPresent()) {
             return leastFragmenting(byPosition, placementRequest, availability);
@@ -121,7 +121,7 @@ final class NodeSelector {
             case GpuRequest.Whole whole -> firstWithUntouched(whole.count(), placementRequest, availability);
             case GpuRequest.Fraction fraction
             when fraction.devices() == 1 -> {
-                // Who opens no untouched GPU is better than all who do.
+                // A part on a shared GPU, which opens no untouched GPU, is better than any part that opens one.
                 Optional<PlacementScore> onShared = tightest(fraction.gpuMilliEach(), placementRequest, availability);
                 yield onShared.isPresent() ? onShared : firstWithUntouched(1, placementRequest, availability);
             }
@@ -131,7 +131,7 @@ final class NodeSelector {
         };
     }
 
-    /** The best of those on which a GPU in parts is filled best by so much. */
+    /** The best among the nodes on which the requested part leaves the least of a shared GPU. */
     private Optional<PlacementScore> tightest(
             int gpuMilli, PlacementRequest placementRequest, Availability availability) {
         for (List<NodeCapacity> alike : index(availability).withPartLeft(bestSharedGpu(placementRequest), gpuMilli)) {
@@ -143,14 +143,17 @@ final class NodeSelector {
         return Optional.empty();
     }
 
-    /** The first in the index that makes an offer, of the nodes with so many untouched GPUs. */
+    /** The first node of the index that fits, among the nodes with so many untouched GPUs. */
     private Optional<PlacementScore> firstWithUntouched(
             int count, PlacementRequest placementRequest, Availability availability) {
         return Optional.ofNullable(index(availability).first(count, node -> offer(node, placementRequest, availability)
                 .orElse(null)));
     }
 
-    /** The node on which the least is left that the pool's mix of work cannot use; ties go to the first. */
+    /**
+     * The node on which the placement leaves the least capacity that the pool's mix of work cannot use; ties go to the
+     * first.
+     */
     private Optional<PlacementScore> leastFragmenting(
             Collection<NodeCapacity> candidates, PlacementRequest placementRequest, Availability availability) {
         Function<NodeCapacity, Optional<Fragmentation.Choice>> choices =
@@ -171,7 +174,7 @@ final class NodeSelector {
                 : Optional.of(PlacementScore.of(best, chosen.shares(), availability));
     }
 
-    /** The best offer of these nodes; ties go to the first. */
+    /** The best score of the given nodes; ties go to the first. */
     Optional<PlacementScore> bestOf(
             Collection<NodeCapacity> candidates, PlacementRequest placementRequest, Availability availability) {
         if (fragmentation.isPresent()) {
@@ -187,7 +190,7 @@ final class NodeSelector {
         return Optional.ofNullable(best);
     }
 
-    /** Whether the node takes work of this shape at all, full or not. */
+    /** Whether the node takes work of this shape, regardless of free capacity. */
     static boolean suits(NodeCapacity node, PlacementRequest placementRequest) {
         return node.takesWorkOf(placementRequest.tenant())
                 && node.suits(placementRequest.shape())

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * All requests in one pool that the devices treat alike, whoever asks. What did not fit does not fit until something of
- * use to it came free; a kind remembers that, and the space that it asks tells it otherwise.
+ * All requests in one pool that the devices treat alike, whichever workload makes them. A request that did not fit
+ * cannot fit until useful capacity is freed. The signature caches such misses until the {@link PoolCapacity} reports
+ * freed capacity to it.
  */
 public final class RequestSignature {
     private final int number;
@@ -21,8 +22,8 @@ public final class RequestSignature {
     private boolean knownUnplaceableIgnoringNominations;
 
     /**
-     * @param tenant whose GPUs it may share; empty where it does not matter who asks
-     * @param workers how many places it needs
+     * @param tenant the tenant whose GPUs it may share; empty if the tenant does not matter
+     * @param workers the number of workers to place
      */
     record Key(PoolId pool, Shape shape, int workers, String tenant) {}
 
@@ -39,17 +40,19 @@ public final class RequestSignature {
         this.roots = List.copyOf(roots);
     }
 
-    /** Kinds are numbered from 0. */
+    /** The number of this signature; numbers start from 0. */
     public int number() {
         return number;
     }
 
-    /** Whether a start at once is known to be impossible for everybody: for want of places, or of capacity at all. */
+    /**
+     * Whether an immediate start is known to be impossible for every workload, because places or capacity are missing.
+     */
     public boolean cannotStart() {
         return knownUnplaceableNow || lacksCapacity(View.CURRENT) || lacksCapacity(View.PROJECTED);
     }
 
-    /** Whether a pool or all of them together would hold more than there is. */
+    /** Whether the start would exceed the capacity of the pool or of all pools together. */
     public boolean lacksCapacity(View view) {
         for (QuotaNode root : roots) {
             if (root.used().at(view) + gpuMilli > root.tree().capacityGpuMilli()) {
@@ -59,17 +62,17 @@ public final class RequestSignature {
         return false;
     }
 
-    /** Whether it would not fit even when all who were told to stop have left and what is held then were rearranged. */
+    /** Whether it would not fit even after all evicted work has left and the remaining work was rearranged. */
     public boolean neverFitsEvenRepacked() {
         return !poolCapacity.couldFitRearranged(placementRequest);
     }
 
-    /** Whether less than it counts as is free. */
+    /** Whether less than its amount is free. */
     public boolean lacksRoom() {
         return poolCapacity.freeGpuMilli(Availability.NOW) < gpuMilli;
     }
 
-    /** Whether it would fit now if nothing were promised to anybody, whatever quotas say. */
+    /** Whether it would fit now without any nominations, regardless of quotas. */
     public boolean fitsIgnoringNominations() {
         if (knownUnplaceableIgnoringNominations) {
             return false;
@@ -83,12 +86,12 @@ public final class RequestSignature {
         return fits;
     }
 
-    /** Whether it would fit at once if the nodes that are up were open to new work. */
+    /** Whether it would fit now if the nodes that are up were open to new work. */
     public boolean wouldFitIfNodesWereOpen() {
         return poolCapacity.wouldFitIfNodesWereOpen(placementRequest);
     }
 
-    /** Notes that there is no place for it. */
+    /** Records that there is no place for it now. */
     public void didNotFitNow() {
         cacheMiss(Availability.NOW);
     }
@@ -97,7 +100,7 @@ public final class RequestSignature {
         switch (availability) {
             case NOW -> knownUnplaceableNow = true;
             case IGNORING_NOMINATIONS -> knownUnplaceableIgnoringNominations = true;
-            case AFTER_RELEASES -> throw new IllegalArgumentException("nothing is remembered of later");
+            case AFTER_RELEASES -> throw new IllegalArgumentException("misses after releases are not cached");
         }
     }
 
@@ -109,16 +112,16 @@ public final class RequestSignature {
         };
     }
 
-    /** Something came free: it may fit again. */
+    /** Discards a cached miss. */
     void forget(Availability availability) {
         switch (availability) {
             case NOW -> knownUnplaceableNow = false;
             case IGNORING_NOMINATIONS -> knownUnplaceableIgnoringNominations = false;
-            case AFTER_RELEASES -> throw new IllegalArgumentException("nothing is remembered of later");
+            case AFTER_RELEASES -> throw new IllegalArgumentException("misses after releases are not cached");
         }
     }
 
-    /** Forgets what does not hold any more since a node has more free, or anything where no node is named. */
+    /** Discards a cached miss if the freed capacity may serve the request. Without a node, any freed capacity may. */
     void capacityFreed(Optional<NodeCapacity> node, Availability availability) {
         boolean useful = node.isEmpty()
                 || (placementRequest.shape().isPlain()

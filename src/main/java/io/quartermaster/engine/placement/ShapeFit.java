@@ -13,8 +13,10 @@ import java.util.function.Predicate;
 import java.util.function.ToLongFunction;
 
 /**
- * Compares a shape with the nodes of a pool and says in words which of its needs none of them can meet, even when all are up and empty. Needs are looked at
- * one after the other, each on the nodes that meet those before. The words say nothing of the nodes, which the reader may not know. It only explains: whether there is a place at all {@link PoolCapacity#couldEver} says.
+ * Compares a shape with the nodes of a pool and names a need that no node can meet, even when all are up and empty. It
+ * checks one need after the other, each on the nodes that meet the earlier ones. The text does not describe the nodes,
+ * which the reader may not be allowed to know. The class only explains: {@link PoolCapacity#couldEver} decides whether
+ * there is a place at all.
  */
 public final class ShapeFit {
     private final Pool pool;
@@ -25,7 +27,10 @@ public final class ShapeFit {
         this.nodes = List.copyOf(nodes);
     }
 
-    /** A clause such as {@code it needs 16 GPUs on one node, and no node there has as many}; empty where no single need is at fault. */
+    /**
+     * A clause such as {@code it needs 16 GPUs on one node, and no node of the pool has as many}. Empty if no single
+     * need is the cause.
+     */
     public Optional<String> unmetNeed(PlacementRequest placementRequest) {
         for (PlacementRequest set : placementRequest.sets()) {
             Optional<String> need = unmetNeed(set.shape(), placementRequest.within());
@@ -36,7 +41,7 @@ public final class ShapeFit {
         return Optional.empty();
     }
 
-    /** The same for a shape that may be on every node. */
+    /** The clause for a shape that may be on every node. */
     public Optional<String> unmetNeed(Shape shape) {
         return unmetNeed(shape, node -> true);
     }
@@ -54,7 +59,7 @@ public final class ShapeFit {
                         node.labels().entrySet().containsAll(shape.labels().entrySet()))
                 .toList();
         if (left.isEmpty()) {
-            return Optional.of("it needs a node with " + labels(shape) + ", and no node there has "
+            return Optional.of("it needs a node with " + labels(shape) + ", and no node of the pool has "
                     + (shape.labels().size() == 1 ? "this label" : "these labels"));
         }
         return ofLevels(shape)
@@ -85,7 +90,7 @@ public final class ShapeFit {
                 .map(level -> "it needs the topology level " + level + ", and the pool has no level of this name");
     }
 
-    /** What all workers of the set need together, against what all nodes have together. */
+    /** Compares the need of all workers of the set with the GPUs of all nodes. */
     private Optional<String> ofTotal(Shape shape) {
         if (!(shape.gpus() instanceof GpuRequest.Whole whole)) {
             return Optional.empty();
@@ -141,14 +146,14 @@ public final class ShapeFit {
     }
 
     private static Optional<String> ofMig(GpuRequest.Mig mig, List<Node> suitable) {
-        String needs = "it needs a MIG instance " + mig.profile() + ", and no GPU there ";
+        String needs = "it needs a MIG instance " + mig.profile() + ", and no GPU of the pool ";
         boolean any = suitable.stream().flatMap(node -> node.devices().stream()).anyMatch(Node.Device::mig);
         if (!any) {
-            return Optional.of(needs + "has MIG on");
+            return Optional.of(needs + "has MIG enabled");
         }
         boolean made =
                 suitable.stream().flatMap(node -> node.devices().stream()).anyMatch(device -> isMadeOn(mig, device));
-        return made ? Optional.empty() : Optional.of(needs + "can be cut into such an instance");
+        return made ? Optional.empty() : Optional.of(needs + "supports this MIG profile");
     }
 
     private static Optional<String> ofMemory(GpuRequest.Memory memory, List<Node> suitable) {
@@ -159,7 +164,7 @@ public final class ShapeFit {
                 .orElse(0);
         return most < memory.memoryMiBEach()
                 ? Optional.of("it needs " + memory.memoryMiBEach()
-                        + " MiB of memory on one GPU, and no GPU there has as much")
+                        + " MiB of memory on one GPU, and no GPU of the pool has as much")
                 : Optional.empty();
     }
 
@@ -167,8 +172,8 @@ public final class ShapeFit {
         int most =
                 suitable.stream().mapToInt(node -> node.devices().size()).max().orElse(0);
         return most < gpus
-                ? Optional.of(
-                        "it needs " + GpuFormat.gpus(gpus * 1000L) + " on one node, and no node there has as many")
+                ? Optional.of("it needs " + GpuFormat.gpus(gpus * 1000L)
+                        + " on one node, and no node of the pool has as many")
                 : Optional.empty();
     }
 
@@ -180,7 +185,7 @@ public final class ShapeFit {
             long needed, List<Node> nodes, ToLongFunction<Node> amount, InWords words) {
         long most = nodes.stream().mapToLong(amount).max().orElse(Long.MAX_VALUE);
         return most < needed
-                ? Optional.of("it needs " + words.of(needed) + " on one node, and no node there has as much")
+                ? Optional.of("it needs " + words.of(needed) + " on one node, and no node of the pool has as much")
                 : Optional.empty();
     }
 }

@@ -10,7 +10,8 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * What is left of each budget. Time passes only in {@link #advance}; between two plans everybody holds what it held after the first.
+ * The remaining amount of each budget. Time passes only in {@link #advance}; between two plans each path holds what it
+ * held after the first of them.
  */
 public final class Budgets {
     private final SortedMap<Scope, SortedMap<QuotaPath, Change.BudgetSet>> entries = new TreeMap<>();
@@ -19,13 +20,13 @@ public final class Budgets {
         return entries.isEmpty();
     }
 
-    /** Returns whether it was news. */
+    /** Returns whether the entry changed. */
     public boolean set(Change.BudgetSet entry) {
         return !entry.equals(
                 entries.computeIfAbsent(entry.scope(), scope -> new TreeMap<>()).put(entry.path(), entry));
     }
 
-    /** Returns whether it was news. */
+    /** Returns whether there was such an entry. */
     public boolean remove(QuotaPath path, Scope scope) {
         SortedMap<QuotaPath, Change.BudgetSet> ofScope = entries.getOrDefault(scope, new TreeMap<>());
         boolean news = ofScope.remove(path) != null;
@@ -35,21 +36,21 @@ public final class Budgets {
         return news;
     }
 
-    /** All of them, to be stated again. */
+    /** All entries, as changes that restore this state. */
     public List<Change.BudgetSet> all() {
         List<Change.BudgetSet> all = new ArrayList<>();
         entries.values().forEach(ofScope -> all.addAll(ofScope.values()));
         return all;
     }
 
-    /** One for each of them, with nothing counted against it yet. */
+    /** One meter for each budget, with nothing counted against it yet. */
     public List<BudgetMeter> meters() {
         return all().stream()
                 .map(entry -> new BudgetMeter(entry.path(), entry.scope(), entry.graceMillis()))
                 .toList();
     }
 
-    /** Brings what is left up to a moment. */
+    /** Subtracts the use since the last call from every budget. */
     public void advance(long nowMillis) {
         for (SortedMap<QuotaPath, Change.BudgetSet> ofScope : entries.values()) {
             ofScope.replaceAll((path, entry) -> {
@@ -67,19 +68,22 @@ public final class Budgets {
         return new Change.BudgetSet(entry.path(), entry.scope(), left, heldGpuMilli, asOfMillis, entry.graceMillis());
     }
 
-    /** Tells meters what is left, before a plan is made. */
+    /** Updates the meters with the remaining amounts, before a plan is made. */
     public void publish(Collection<BudgetMeter> budgetMeters) {
         budgetMeters.forEach(budgetMeter -> budgetMeter.left(entry(budgetMeter).leftGpuMilliMillis()));
     }
 
-    /** What is left is set aside for the grace of those who are told to stop: nothing starts until the budget is stated anew. */
+    /**
+     * Reserves the rest of a budget for the grace periods of the evicted work. Nothing starts under the budget until it
+     * is stated again.
+     */
     public void useUp(BudgetMeter budgetMeter) {
         Change.BudgetSet entry = entry(budgetMeter);
         put(at(entry, Math.min(0, entry.leftGpuMilliMillis()), entry.heldGpuMilli(), entry.asOfMillis()));
         budgetMeter.left(0);
     }
 
-    /** Notes what everybody holds from the last plan on. */
+    /** Records what each budget's path holds after the last plan. */
     public void update(Collection<BudgetMeter> budgetMeters) {
         for (BudgetMeter budgetMeter : budgetMeters) {
             Change.BudgetSet entry = entry(budgetMeter);
@@ -95,7 +99,7 @@ public final class Budgets {
         Change.BudgetSet entry =
                 entries.getOrDefault(budgetMeter.scope(), new TreeMap<>()).get(budgetMeter.path());
         if (entry == null) {
-            throw new IllegalStateException("no budget of " + budgetMeter.path());
+            throw new IllegalStateException("no budget is stated for " + budgetMeter.path());
         }
         return entry;
     }

@@ -3,8 +3,8 @@ package io.quartermaster.engine.quota;
 import java.math.BigInteger;
 
 /**
- * Exponential decay in integers: 2 to the power of minus time over half-life, by binary fractions of the exponent, so
- * that the same times give the same value on every machine.
+ * Exponential decay in integers: 2 to the power of minus time over half-life. It multiplies binary fractions of the
+ * exponent, so that every machine computes the same value.
  */
 final class ExponentialDecay {
     private static final int BITS = 63;
@@ -17,7 +17,7 @@ final class ExponentialDecay {
 
     ExponentialDecay(long millis) {
         if (millis < 1) {
-            throw new IllegalArgumentException("a half-life is at least a millisecond: " + millis);
+            throw new IllegalArgumentException("the half-life must be at least 1 ms: " + millis);
         }
         this.millis = millis;
     }
@@ -32,7 +32,7 @@ final class ExponentialDecay {
         return roots;
     }
 
-    /** What is left of a moving average after a time during which something was held all along. */
+    /** The moving average after a time during which a constant amount was held. */
     long average(long before, long held, long elapsedMillis) {
         if (elapsedMillis <= 0) {
             return before;

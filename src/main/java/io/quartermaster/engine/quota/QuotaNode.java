@@ -12,8 +12,8 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One node of a quota tree with what counts against it. The root stands for the pool itself: it reserves nothing and
- * its limit is the capacity.
+ * A node of a quota tree with the use that counts against it. The root represents the pool itself: it reserves nothing,
+ * and its limit is the capacity.
  */
 public final class QuotaNode {
     private final QuotaTree tree;
@@ -40,9 +40,9 @@ public final class QuotaNode {
     private boolean crossedBoundsAbove;
 
     /**
-     * What the quota grants, with the defaults filled in.
+     * The terms that the quota grants, with the defaults filled in.
      *
-     * @param named whether a quota names this very path; nothing may start under a path that none names
+     * @param named whether a quota names this exact path; nothing may start under a path that no quota names
      */
     record Terms(
             long reservedGpuMilli,
@@ -55,10 +55,10 @@ public final class QuotaNode {
             long sequence,
             OptionalLong drainByMillis,
             boolean fence,
-            List<Quota.Turn> turns,
+            List<Quota.Transition> transitions,
             boolean implied) {}
 
-    /** A node's own work is a child beside the groups under it, and comes first. */
+    /** The key of a child. A node's own work is a child beside the groups under the node, and sorts first. */
     record Key(QuotaPath path, boolean group) implements Comparable<Key> {
         @Override
         public int compareTo(Key other) {
@@ -86,7 +86,7 @@ public final class QuotaNode {
         children = List.copyOf(byKey.values());
     }
 
-    /** Adds an amount here and at every node above; a negative one takes it away. */
+    /** Adds an amount here and at every node above; a negative amount is subtracted. */
     public void add(View view, long gpuMilli, boolean preemptible) {
         crossedBoundsAbove |= !preemptible;
         for (QuotaNode node = this; node != null; node = node.parent) {
@@ -108,14 +108,17 @@ public final class QuotaNode {
         }
     }
 
-    /** Whether a bound may be in the way of somebody's ask after a change and was not before, or the other way round. */
+    /**
+     * Whether a change of use crosses a bound for some request: the bound may prevent the request after the change and
+     * did not before, or the other way round.
+     */
     private boolean canExceed(long boundGpuMilli, long usedGpuMilli, long moreGpuMilli) {
         long least = Math.min(usedGpuMilli, usedGpuMilli + moreGpuMilli);
         long most = Math.max(usedGpuMilli, usedGpuMilli + moreGpuMilli) + greatestAsk;
         return least <= boundGpuMilli && boundGpuMilli < most;
     }
 
-    /** Something asks for so much here and above. */
+    /** Records a request of the given amount here and at every node above. */
     void asked(long gpuMilli) {
         for (QuotaNode node = this; node != null; node = node.parent) {
             node.greatestAsk = Math.max(node.greatestAsk, gpuMilli);
@@ -123,8 +126,9 @@ public final class QuotaNode {
     }
 
     /**
-     * Of a leaf: whether, since it was asked last, what counts there has changed what the nodes above, without the root, have left for the asks of
-     * others. Of the root: whether what anybody holds has changed what there is for asks at all.
+     * For a leaf: whether a change of its use has crossed a bound of the nodes above, without the root, since the last
+     * call. For the root: whether a change of use anywhere has crossed the capacity. In both cases, the requests of
+     * other paths may have a different answer.
      */
     public boolean takeCrossedBoundsAbove() {
         boolean passed = crossedBoundsAbove;
@@ -132,7 +136,7 @@ public final class QuotaNode {
         return passed;
     }
 
-    /** Works out anew what must stay idle here and above. */
+    /** Recomputes the amount that must stay idle here and above. */
     void holdBack() {
         for (QuotaNode node = this; node != null; node = node.parent) {
             long own = node.terms.reservedGpuMilli() - node.terms.lendableGpuMilli() - node.used.projected();
@@ -144,7 +148,7 @@ public final class QuotaNode {
         }
     }
 
-    /** Adds to what waits at a leaf; a negative amount takes it away. */
+    /** Adds to the waiting amount of a leaf; a negative amount is subtracted. */
     public void addWaiting(long gpuMilli) {
         waitingGpuMilli += gpuMilli;
         for (QuotaNode node = this; node != null && gpuMilli != 0; node = node.parent) {
@@ -156,7 +160,7 @@ public final class QuotaNode {
         return waitingGpuMilli;
     }
 
-    /** Whether what is used or waited for below changed since the last division. */
+    /** Whether the use or the waiting amount below this node has changed since the last division. */
     boolean stale() {
         return stale;
     }
@@ -177,12 +181,12 @@ public final class QuotaNode {
         return parent == null;
     }
 
-    /** Of the root: meaningless. */
+    /** The path; meaningless for the root. */
     public QuotaPath path() {
         return path;
     }
 
-    /** In order of their paths; a node's own work comes first. */
+    /** In the order of their paths; a node's own work comes first. */
     public List<QuotaNode> children() {
         return children;
     }
@@ -199,58 +203,64 @@ public final class QuotaNode {
         return terms.reservedGpuMilli();
     }
 
-    List<Quota.Turn> turns() {
-        return terms.turns();
+    List<Quota.Transition> transitions() {
+        return terms.transitions();
     }
 
-    /** From when on what is held beyond {@link #keptGpuMilli} is stopped. */
+    /** The time from which use beyond {@link #keptGpuMilli} is evicted. */
     public OptionalLong drainByMillis() {
         return terms.drainByMillis();
     }
 
     /**
-     * What it may go on holding once what is beyond has to go: the limit, or what is reserved where nothing may run beyond that. Where
-     * another tree may say that work is within its reservation, that is no bound.
+     * The amount that work may continue to hold after the drain-by date: the limit, or the reserved amount if
+     * over-quota is off. The reserved amount is no bound if another tree may find the work within its reservation.
      */
     public long keptGpuMilli() {
         return overQuota() || besideAnother ? mostGpuMilli() : Math.min(mostGpuMilli(), reservedGpuMilli());
     }
 
-    /** What is reserved at a moment, as far as it is known; before the first turn, what is now. */
+    /** The reserved amount at a moment, by the known transitions. Before the first transition, it is today's amount. */
     long reservedAt(long millis) {
         long reserved = terms.reservedGpuMilli();
-        for (Quota.Turn turn : terms.turns()) {
-            reserved = turn.atMillis() <= millis ? turn.reservedGpuMilli() : reserved;
+        for (Quota.Transition transition : terms.transitions()) {
+            reserved = transition.atMillis() <= millis ? transition.reservedGpuMilli() : reserved;
         }
         return reserved;
     }
 
-    /** The most that is reserved now or at a turn to come, as far as it is known. */
+    /** The greatest reserved amount, now or at a known transition. */
     long mostReservedGpuMilli() {
         long most = terms.reservedGpuMilli();
-        for (Quota.Turn turn : terms.turns()) {
-            most = Math.max(most, turn.reservedGpuMilli());
+        for (Quota.Transition transition : terms.transitions()) {
+            most = Math.max(most, transition.reservedGpuMilli());
         }
         return most;
     }
 
-    /** The least that is reserved from now on for so long; for as long as it is known, where it is not said how long. */
+    /**
+     * The least reserved amount during the given run time from now. If the run time is absent, all known transitions
+     * count.
+     */
     public long guaranteedGpuMilli(OptionalLong runtimeMillis) {
         long least = terms.reservedGpuMilli();
-        for (Quota.Turn turn : terms.turns()) {
-            if (runtimeMillis.isEmpty() || turn.atMillis() - tree.nowMillis() < runtimeMillis.getAsLong()) {
-                least = Math.min(least, turn.reservedGpuMilli());
+        for (Quota.Transition transition : terms.transitions()) {
+            if (runtimeMillis.isEmpty() || transition.atMillis() - tree.nowMillis() < runtimeMillis.getAsLong()) {
+                least = Math.min(least, transition.reservedGpuMilli());
             }
         }
         return least;
     }
 
-    /** From when on so much is not beyond the limit, where it is in any case now; empty where it is not, or no such time is known. */
+    /**
+     * The time from which the amount no longer exceeds the limit. It is empty if the amount does not exceed the limit
+     * now, or if no such time is known.
+     */
     public OptionalLong fitsFromMillis(long gpuMilli) {
         if (mostGpuMilli() < gpuMilli) {
-            for (Quota.Turn turn : terms.turns()) {
-                if (turn.limitGpuMilli().orElse(Long.MAX_VALUE) >= gpuMilli) {
-                    return OptionalLong.of(turn.atMillis());
+            for (Quota.Transition transition : terms.transitions()) {
+                if (transition.limitGpuMilli().orElse(Long.MAX_VALUE) >= gpuMilli) {
+                    return OptionalLong.of(transition.atMillis());
                 }
             }
         }
@@ -261,22 +271,22 @@ public final class QuotaNode {
         return isRoot() ? OptionalLong.of(tree.capacityGpuMilli()) : terms.limitGpuMilli();
     }
 
-    /** The limit, or more than anybody could use. */
+    /** The limit, or {@code Long.MAX_VALUE} if there is none; for the root, the capacity. */
     long mostGpuMilli() {
         return parent == null ? tree.capacityGpuMilli() : most;
     }
 
-    /** Whether nobody stated its quota, so that it binds nobody, gives nobody a right and protects nobody. */
+    /** Whether no admin stated the quota. An implied quota sets no bound, grants no right and protects no work. */
     public boolean isImplied() {
         return terms.implied();
     }
 
-    /** Whether this quota or one above it was stated. Where none was, the tree says nothing of work that counts here. */
+    /** Whether this quota or one above it was stated. Otherwise the tree sets no rule for work that counts here. */
     public boolean isStated() {
         return stated;
     }
 
-    /** Whether another tree may say, too, that work which counts here is within its reservation. */
+    /** Sets whether another tree, too, may find work that counts here within its reservation. */
     void besideAnother(boolean beside) {
         besideAnother = beside;
     }
@@ -289,7 +299,7 @@ public final class QuotaNode {
         return terms.overQuota();
     }
 
-    /** Lower existed first. */
+    /** The order of creation; a lower number is older. */
     long sequence() {
         return terms.sequence();
     }
@@ -310,12 +320,12 @@ public final class QuotaNode {
         weightMilli = milli;
     }
 
-    /** What it held before, on average, in millionths of a GPU; 0 where the past does not count. */
+    /** The average past use, in millionths of a GPU; 0 where past use does not count. */
     long pastGpuMicro() {
         return pastGpuMicro;
     }
 
-    /** Compares by what was held before for the weight there is; equal where the past does not count. */
+    /** Compares by past use over weight; equal where past use does not count. */
     public static int comparePast(QuotaNode a, QuotaNode b) {
         return a.pastGpuMicro == b.pastGpuMicro
                 ? 0
@@ -326,14 +336,17 @@ public final class QuotaNode {
         pastGpuMicro = gpuMicro;
     }
 
-    /** More counts as held before, here and at every node above. */
+    /** Adds to the past use here and at every node above. */
     void addPast(long gpuMicro) {
         for (QuotaNode node = this; node != null; node = node.parent) {
             node.pastGpuMicro += gpuMicro;
         }
     }
 
-    /** What is used and waited for, as far as it may ever be had; as of the last division. */
+    /**
+     * Used plus waiting GPUs, capped by the limit, and by the reserved amount if over-quota is off; as of the last
+     * division.
+     */
     public long demandGpuMilli() {
         return demandGpuMilli;
     }
@@ -342,7 +355,7 @@ public final class QuotaNode {
         demandGpuMilli = gpuMilli;
     }
 
-    /** The fair share; as of the last division. */
+    /** The fair share as of the last division. */
     public long fairGpuMilli() {
         return fairGpuMilli;
     }
@@ -351,40 +364,43 @@ public final class QuotaNode {
         fairGpuMilli = gpuMilli;
     }
 
-    /** What it may reach without being over its share: what is reserved or the fair share, if that is more. */
+    /** The use that the node may reach without exceeding its share: the greater of reserved amount and fair share. */
     public long entitledGpuMilli() {
         return Math.max(terms.reservedGpuMilli(), fairGpuMilli);
     }
 
-    /** What is taken from others: what is used, and what must stay idle because it is not lent. */
+    /** The amount that other nodes cannot use: the use of this node, and the idle amount that it does not lend. */
     public long occupiedGpuMilli() {
         return used.projected() + (tree.lendsAll() ? 0 : heldBackGpuMilli());
     }
 
-    /** What must stay idle because its owner does not lend it. */
+    /** The amount that must stay idle because its owner does not lend it. */
     long heldBackGpuMilli() {
         return heldBackGpuMilli;
     }
 
-    /** What must stay idle for the children other than the one given. */
+    /** The amount that must stay idle for the children other than the given one. */
     long heldBackBeside(QuotaNode child) {
         return heldBackBelow - child.heldBackGpuMilli;
     }
 
-    /** What nobody else ever gets, used or not: what is not lent, as far as it stays reserved at all turns that are known. */
+    /**
+     * The amount that other nodes can never use, whether it is idle or not: reserved and not lendable, now and at all
+     * known transitions.
+     */
     private long dedicatedGpuMilli() {
         long below = 0;
         for (QuotaNode child : children) {
             below += child.dedicatedGpuMilli();
         }
         long least = terms.reservedGpuMilli();
-        for (Quota.Turn turn : terms.turns()) {
-            least = Math.min(least, turn.reservedGpuMilli());
+        for (Quota.Transition transition : terms.transitions()) {
+            least = Math.min(least, transition.reservedGpuMilli());
         }
         return Math.max(below, least - terms.lendableGpuMilli());
     }
 
-    /** What nobody but the children other than the one given ever gets. */
+    /** The amount that only the children other than the given one can ever use. */
     long dedicatedBeside(QuotaNode child) {
         long beside = 0;
         for (QuotaNode other : children) {
@@ -393,21 +409,21 @@ public final class QuotaNode {
         return beside;
     }
 
-    /** The highest limit, now or at a turn that is known. */
+    /** The highest limit, now or at a known transition. */
     long maxEverGpuMilli() {
         long ever = mostGpuMilli();
-        for (Quota.Turn turn : terms.turns()) {
-            ever = Math.max(ever, turn.limitGpuMilli().orElse(Long.MAX_VALUE));
+        for (Quota.Transition transition : terms.transitions()) {
+            ever = Math.max(ever, transition.limitGpuMilli().orElse(Long.MAX_VALUE));
         }
         return ever;
     }
 
-    /** This node and those above it, without the root. */
+    /** This node and the nodes above it, without the root. */
     public List<QuotaNode> belowRoot() {
         return belowRoot;
     }
 
-    /** Whether the node is this one or lies under it. */
+    /** Whether the given node is this node or lies under it. */
     public boolean covers(QuotaNode node) {
         for (QuotaNode above = node; above != null; above = above.parent) {
             if (above == this) {
@@ -417,7 +433,7 @@ public final class QuotaNode {
         return false;
     }
 
-    /** The innermost fence around this node that the other lies outside of. */
+    /** The innermost fenced node, from this one upward, that does not cover the other node. */
     public Optional<QuotaNode> fenceAgainst(QuotaNode other) {
         for (QuotaNode node = tree.hasFences() ? this : null; node != null && !node.covers(other); node = node.parent) {
             if (node.terms.fence()) {
@@ -427,29 +443,29 @@ public final class QuotaNode {
         return Optional.empty();
     }
 
-    /** The ancestor (or this node) just below the given one; the given one must lie above. */
+    /** The ancestor, or this node, directly below the given node. The given node must be an ancestor of this one. */
     public QuotaNode branchBelow(QuotaNode above) {
         QuotaNode node = this;
         while (node.parent != above) {
             if (node.parent == null) {
-                throw new IllegalArgumentException(above.path + " is not above " + path);
+                throw new IllegalArgumentException(above.path + " is not an ancestor of " + path);
             }
             node = node.parent;
         }
         return node;
     }
 
-    /** The lowest node that is above both or one of them; both must be of one tree. */
+    /** The lowest node that covers both nodes, which must belong to one tree. */
     public QuotaNode commonWith(QuotaNode other) {
         for (QuotaNode node = other; node != null; node = node.parent) {
             if (node.covers(this)) {
                 return node;
             }
         }
-        throw new IllegalArgumentException("nodes of different trees");
+        throw new IllegalArgumentException("the nodes belong to different quota trees");
     }
 
-    /** The numbers of this node as of now, for receipts. Work that was told to leave is not counted, nominated work is. */
+    /** The numbers of this node as of now, for receipts. Evicted work does not count; nominated work does. */
     public EvictionReceipt.Share share() {
         return new EvictionReceipt.Share(tree.scope(), path, used().projected(), reservedGpuMilli(), fairGpuMilli());
     }

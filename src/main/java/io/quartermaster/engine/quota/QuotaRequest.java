@@ -7,11 +7,12 @@ import java.util.OptionalLong;
 /**
  * A request as the quota trees see it.
  *
- * @param leaves where it would count: in the pool's tree, in the tree over all pools, or in both, the pool's first
- * @param ceilings bounds beside the trees that it would count against
- * @param gpuMilli all that is asked for
- * @param whole whether a workload starts; else one that runs grows
- * @param runtimeMillis when it is over at the latest, from now on; absent = nobody knows
+ * @param leaves the leaves at which it would count, in the pool's tree, in the tree over all pools, or in both (the
+ * pool's first)
+ * @param caps the bounds outside the trees that it would count against
+ * @param gpuMilli the whole amount of the request
+ * @param whole whether a whole workload starts; otherwise a running workload grows
+ * @param runtimeMillis the longest time that the work runs from now; absent = unknown
  */
 public record QuotaRequest(
         List<QuotaNode> leaves,
@@ -26,22 +27,22 @@ public record QuotaRequest(
         leaves = List.copyOf(leaves);
         caps = List.copyOf(caps);
         if (leaves.isEmpty()) {
-            throw new IllegalArgumentException("a request counts in at least one tree");
+            throw new IllegalArgumentException("a quota request needs at least one leaf");
         }
     }
 
-    /** The same for another amount. */
+    /** This request with another amount. */
     public QuotaRequest with(long otherGpuMilli) {
         return new QuotaRequest(leaves, caps, otherGpuMilli, whole, preemptible, dedicatedOnly, runtimeMillis);
     }
 
-    /** Has the nodes of its path take note of it, which goes on asking from plan to plan. */
+    /** Records the request at the nodes of its path, since it will be repeated in every plan. */
     public QuotaRequest noted() {
         leaves.forEach(leaf -> leaf.asked(gpuMilli));
         return this;
     }
 
-    /** Whether the start keeps every node of the path within what is reserved, in one of the trees. */
+    /** Whether the start keeps every node of the path within its reserved amount, in one of the trees. */
     public boolean withinReserved() {
         for (QuotaNode leaf : leaves) {
             if (within(leaf)) {
@@ -60,7 +61,7 @@ public record QuotaRequest(
         return true;
     }
 
-    /** Every node that it would count at, without the roots, from the leaves upward. */
+    /** Every node at which the request would count, without the roots, from the leaves upward. */
     public List<QuotaNode> path() {
         if (leaves.size() == 1) {
             return leaves.getFirst().belowRoot();

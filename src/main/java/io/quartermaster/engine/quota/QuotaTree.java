@@ -19,9 +19,9 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * The quotas of one scope as a tree: the root, tenants, groups. A group lies under the nearest ancestor that is named.
- * Work counts at leaves only: a node that has groups under it counts its own work in a leaf of its own, which reserves
- * what the node reserves beyond its groups. Paths that work uses but no quota names get a leaf that reserves nothing.
+ * The quotas of one scope as a tree of root, tenants and groups. A group lies under its nearest named ancestor. Work
+ * counts at leaves only. A node with groups under it therefore has a leaf for its own work, which reserves what the
+ * node reserves beyond its groups. Paths that work uses but no quota names get a leaf that reserves nothing.
  */
 public final class QuotaTree {
     private static final QuotaPath ROOT = QuotaPath.of("*");
@@ -43,7 +43,7 @@ public final class QuotaTree {
         this.root = new QuotaNode(this, null, ROOT, terms(0, OptionalLong.empty(), false, List.of(), false));
     }
 
-    /** The tree of a scope that has quotas; {@code paths} are those that work is known to use. */
+    /** The tree of a scope that has quotas; {@code paths} are the paths that known work uses. */
     public static QuotaTree of(Scope scope, SortedMap<QuotaPath, Quota> quotas, SortedSet<QuotaPath> paths) {
         QuotaTree tree = new QuotaTree(scope, false);
         SortedMap<QuotaPath, QuotaNode.Terms> all = new TreeMap<>();
@@ -55,7 +55,7 @@ public final class QuotaTree {
         return tree;
     }
 
-    /** The tree of a pool without any quota: every path has weight 1 and nothing bounds it. */
+    /** The tree of a pool without any quota: every path has weight 1 and no bound. */
     public static QuotaTree open(Scope scope, SortedSet<QuotaPath> paths) {
         QuotaTree tree = new QuotaTree(scope, true);
         SortedMap<QuotaPath, QuotaNode.Terms> all = new TreeMap<>();
@@ -81,7 +81,7 @@ public final class QuotaTree {
                 quota.sequence(),
                 quota.drainByMillis(),
                 quota.fence(),
-                quota.turns(),
+                quota.transitions(),
                 quota.implied());
     }
 
@@ -90,7 +90,11 @@ public final class QuotaTree {
     }
 
     private static QuotaNode.Terms terms(
-            long reservedGpuMilli, OptionalLong weightMilli, boolean named, List<Quota.Turn> turns, boolean implied) {
+            long reservedGpuMilli,
+            OptionalLong weightMilli,
+            boolean named,
+            List<Quota.Transition> transitions,
+            boolean implied) {
         return new QuotaNode.Terms(
                 reservedGpuMilli,
                 OptionalLong.empty(),
@@ -102,7 +106,7 @@ public final class QuotaTree {
                 Long.MAX_VALUE,
                 OptionalLong.empty(),
                 false,
-                turns,
+                transitions,
                 implied);
     }
 
@@ -140,20 +144,20 @@ public final class QuotaTree {
 
     private QuotaNode ownLeaf(QuotaNode node) {
         SortedSet<Long> moments = new TreeSet<>();
-        node.turns().forEach(turn -> moments.add(turn.atMillis()));
-        node.children().forEach(child -> child.turns().forEach(turn -> moments.add(turn.atMillis())));
-        List<Quota.Turn> turns = new ArrayList<>();
+        node.transitions().forEach(transition -> moments.add(transition.atMillis()));
+        node.children().forEach(child -> child.transitions().forEach(transition -> moments.add(transition.atMillis())));
+        List<Quota.Transition> transitions = new ArrayList<>();
         for (long moment : moments) {
-            turns.add(new Quota.Turn(moment, leftOver(node, moment), OptionalLong.empty()));
+            transitions.add(new Quota.Transition(moment, leftOver(node, moment), OptionalLong.empty()));
         }
         long own = leftOver(node, Long.MIN_VALUE);
         QuotaNode leaf = new QuotaNode(
-                this, node, node.path(), terms(own, OptionalLong.empty(), node.named(), turns, node.isImplied()));
+                this, node, node.path(), terms(own, OptionalLong.empty(), node.named(), transitions, node.isImplied()));
         node.addChild(new QuotaNode.Key(node.path(), false), leaf);
         return leaf;
     }
 
-    /** What a node reserves at a moment beyond what is reserved for the groups under it. */
+    /** The amount that a node reserves at a moment beyond the reserved amounts of the groups under it. */
     private static long leftOver(QuotaNode node, long atMillis) {
         long left = node.reservedAt(atMillis);
         for (QuotaNode child : node.children()) {
@@ -165,7 +169,7 @@ public final class QuotaTree {
     private static void setWeights(QuotaNode parent) {
         boolean anyReserves = false;
         for (QuotaNode child : parent.children()) {
-            // A node's own leaf is no sibling that reserves: it only has what the groups leave.
+            // A node's own leaf does not count as a sibling that reserves: it has only what the groups leave.
             anyReserves |= child.reservedGpuMilli() > 0 && !child.path().equals(parent.path());
         }
         for (QuotaNode child : parent.children()) {
@@ -179,9 +183,10 @@ public final class QuotaTree {
     }
 
     /**
-     * Tells each node whether work that counts there is also bound by another tree.
+     * Sets for each node whether another tree also binds the work that counts there.
      *
-     * @param stated the paths with a quota of their own in the other tree: they, what lies under them, and what lies above them
+     * @param stated the paths with a quota of their own in the other tree; the paths below and above them are bound,
+     * too
      */
     public void beside(Collection<QuotaPath> stated) {
         SortedSet<QuotaPath> concerned = new TreeSet<>();
@@ -200,7 +205,7 @@ public final class QuotaTree {
         }
     }
 
-    /** Whether what is held in a pool counts here. */
+    /** Whether use in the given pool counts in this tree. */
     public boolean counts(PoolId pool) {
         return scope.equals(Scope.ALL_POOLS) || scope.equals(Scope.of(pool));
     }
@@ -209,21 +214,21 @@ public final class QuotaTree {
         return root;
     }
 
-    /** Whether no quota stands behind it. */
+    /** Whether the tree has no quotas. */
     public boolean isOpen() {
         return open;
     }
 
-    /** Whether the tree was built with this path. */
+    /** Whether the tree was built with the given path. */
     public boolean knows(QuotaPath path) {
         return leaves.containsKey(path);
     }
 
-    /** Where work of a path counts; the tree must know it. */
+    /** The leaf at which work of a path counts; the tree must know the path. */
     public QuotaNode leaf(QuotaPath path) {
         QuotaNode leaf = leaves.get(path);
         if (leaf == null) {
-            throw new IllegalArgumentException("no leaf for " + path);
+            throw new IllegalArgumentException("the quota tree has no leaf for path " + path);
         }
         return leaf;
     }
@@ -232,7 +237,7 @@ public final class QuotaTree {
         leaves.forEach(action);
     }
 
-    /** Adds up what the leaves held before; from then on it counts in the division. */
+    /** Adds up the past use of the leaves. From then on, past use counts in the division. */
     void sumUpPast() {
         sumUpPast(root);
         pastCounts = true;
@@ -247,12 +252,12 @@ public final class QuotaTree {
         return sum;
     }
 
-    /** The nodes of which what is beyond their limit is to be gone at some time, groups before those above them. */
+    /** The nodes with a drain-by date, groups before their ancestors. */
     public List<QuotaNode> drained() {
         return drained;
     }
 
-    /** Whether no node of the tree keeps anything idle for itself. */
+    /** Whether every node of the tree lends all that it reserves. */
     public boolean lendsAll() {
         return lendsAll;
     }
@@ -262,7 +267,7 @@ public final class QuotaTree {
         return hasFences;
     }
 
-    /** The most that the root may hold. */
+    /** The greatest amount that the root may hold. */
     public long capacityGpuMilli() {
         return capacityGpuMilli;
     }
@@ -271,7 +276,7 @@ public final class QuotaTree {
         capacityGpuMilli = gpuMilli;
     }
 
-    /** The moment for which it is asked. */
+    /** The time of the plan. */
     long nowMillis() {
         return nowMillis;
     }
@@ -281,11 +286,11 @@ public final class QuotaTree {
     }
 
     /**
-     * Fixes demand and fair share of every node for the coming plan. Where neither what is used nor what waits changed
-     * below a node, nor its own share, nothing changes below it.
+     * Fixes the demand and the fair share of every node for the coming plan. Nothing changes below a node if its own
+     * share is unchanged and neither use nor waiting work below it has changed.
      *
-     * @param fairCapacityGpuMilli what is up, to be divided
-     * @param moved told of every node whose share is not what it was
+     * @param fairCapacityGpuMilli the capacity that is up, to be divided
+     * @param moved receives every node whose fair share changes
      */
     public void divide(long fairCapacityGpuMilli, Consumer<QuotaNode> moved) {
         setDemand(root);
@@ -315,7 +320,7 @@ public final class QuotaTree {
         return demand;
     }
 
-    /** @param pastOverGpuMicro what past use is measured against; 0 = it does not count */
+    /** @param pastOverGpuMicro the amount that past use is divided by; 0 = past use does not count */
     private static void divideBelow(QuotaNode parent, long pastOverGpuMicro, Consumer<QuotaNode> moved) {
         parent.stale(false);
         List<QuotaNode> children = parent.children();

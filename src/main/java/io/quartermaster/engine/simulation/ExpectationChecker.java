@@ -20,7 +20,7 @@ import java.util.TreeSet;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Compares what is with what must be. */
+/** Checker that compares the state of a simulation with an expectation. */
 final class ExpectationChecker {
     private final SimulatedCluster simulatedCluster;
     private final Engine engine;
@@ -107,7 +107,7 @@ final class ExpectationChecker {
                                     + why.reason().sentence())
                             .orElse("");
         }
-        return simulatedCluster.runs(id) ? "it runs on " + places(id) : "it is over or unknown";
+        return simulatedCluster.runs(id) ? "it runs on " + places(id) : "it has ended or is unknown";
     }
 
     private Optional<String> onlyRunning(Expectation.Claim.OnlyRunning only) {
@@ -120,7 +120,7 @@ final class ExpectationChecker {
 
     private Optional<String> on(Expectation.Claim.On on) {
         List<String> found = places(on.workload());
-        // Workers are all alike: which of them is on which node says nothing.
+        // All workers are equal, so it does not matter which of them is on which node.
         boolean sameNodes = found.stream()
                 .sorted()
                 .toList()

@@ -17,18 +17,21 @@ import java.util.SortedSet;
 import java.util.TreeSet;
 import java.util.function.Consumer;
 
-/** Does in virtual time what a shell with perfect executors would do: carries out what an engine decides, and tells it what became of it. */
+/**
+ * Executor in virtual time that behaves like a shell with perfect executors: it carries out the decisions of an engine,
+ * and reports the results to the engine.
+ */
 final class SimulatedExecutor {
 
-    /** How work behaves that a shell would know and the engine does not. */
+    /** Behaviour of work that a shell knows and the engine does not. */
     interface Behaviour {
-        /** How long it runs each time it is started; absent = until somebody ends it. */
+        /** The duration of each run; empty = until an act or the caller ends the workload. */
         OptionalLong runsForMillis(Workload workload);
 
-        /** How long it takes to leave when it was told to, beyond what the engine allows. */
+        /** How long the workload takes to leave after an eviction, if that is longer than the engine's grace. */
         long graceMillis(Workload workload);
 
-        /** Whether it waits again after it was stopped; else it is over. */
+        /** Whether the workload waits again after an eviction; otherwise it has ended. */
         boolean waitsAgain(Workload workload, EvictionCause evictionCause);
     }
 
@@ -44,7 +47,9 @@ final class SimulatedExecutor {
         this.behaviour = behaviour;
     }
 
-    /** Takes over a workload that the engine knows; what it runs for or stops at is not before {@code notBeforeMillis}. */
+    /**
+     * Adds a workload that the engine knows; it neither ends nor leaves before {@code notBeforeMillis}.
+     */
     void know(Workload workload, long notBeforeMillis) {
         write(workload);
         if (workload.state() instanceof WorkloadPhase.Holding holding) {
@@ -66,7 +71,7 @@ final class SimulatedExecutor {
                 .ifPresent(millis -> ends.put(workload.id(), Math.max(notBeforeMillis, startedMillis + millis)));
     }
 
-    /** Writes a workload down and tells the engine. */
+    /** Stores a workload and applies it to the engine. */
     void state(Workload workload) {
         write(workload);
         engine.apply(List.of(new Change.WorkloadSet(workload)));
@@ -76,7 +81,7 @@ final class SimulatedExecutor {
         simulatedCluster.workloads.put(workload.id(), workload);
     }
 
-    /** It is over. */
+    /** Ends a workload. */
     void end(WorkloadId id) {
         ends.remove(id);
         leaves.remove(id);
@@ -84,7 +89,7 @@ final class SimulatedExecutor {
         engine.apply(List.of(new Change.WorkloadRemoved(id)));
     }
 
-    /** What waits in a queue gets its place anew. */
+    /** Sets the places of all waiting workloads of a queue. */
     void order(Scenario.Act.OrderQueue order) {
         for (Workload workload : List.copyOf(simulatedCluster.workloads.values())) {
             boolean inQueue = workload.queue().filter(order.queue()::equals).isPresent();
@@ -96,9 +101,10 @@ final class SimulatedExecutor {
     }
 
     /**
-     * A node that it ran on is gone: it waits again.
+     * Handles the loss of a node on which a workload ran: the workload waits again.
      *
-     * @param replaces whether it keeps the workers that it has elsewhere, if nothing of it was told to stop, until those on the node are replaced
+     * @param replaces whether the workload instead keeps its workers on other nodes until the lost ones are replaced,
+     *     unless it is stopping
      */
     void lose(Workload workload, NodeId node, long nowMillis, boolean replaces) {
         WorkloadPhase.Holding holding = holding(workload);
@@ -116,7 +122,7 @@ final class SimulatedExecutor {
         state(workload.withState(WorkloadPhase.waiting()));
     }
 
-    /** What is due: work ends, then victims leave. */
+    /** Applies the due events: first work ends, then victims leave. */
     void happen(long nowMillis) {
         ends.due(nowMillis).forEach(this::end);
         leave(nowMillis);
@@ -126,7 +132,7 @@ final class SimulatedExecutor {
         leaves.due(nowMillis).forEach(id -> leave(id, nowMillis));
     }
 
-    /** A victim has left: it waits again or is over, or goes on with the workers it keeps. */
+    /** Lets a victim leave: it waits again, ends, or continues with its remaining workers. */
     private void leave(WorkloadId id, long nowMillis) {
         leaves.remove(id);
         Workload workload = simulatedCluster.workloads.get(id);
@@ -148,7 +154,7 @@ final class SimulatedExecutor {
         }
     }
 
-    /** One plan, carried out. */
+    /** Makes one plan and carries it out. */
     Plan plan(long nowMillis, Consumer<Decision> taken) {
         Plan plan = engine.plan(nowMillis);
         plan.decisions().forEach(decision -> {
@@ -162,7 +168,7 @@ final class SimulatedExecutor {
     private void carryOut(Decision decision, long now) {
         Workload workload = simulatedCluster.workloads.get(decision.workload());
         if (workload == null) {
-            throw new IllegalStateException("a decision about unknown work: " + decision);
+            throw new IllegalStateException("a decision names an unknown workload: " + decision);
         }
         switch (decision) {
             case Decision.Start start -> {
@@ -200,14 +206,14 @@ final class SimulatedExecutor {
         if (workload.state() instanceof WorkloadPhase.Holding holding) {
             return holding;
         }
-        throw new IllegalStateException("a decision about running work that does not run: " + workload.id());
+        throw new IllegalStateException("a decision needs a running workload, but it does not run: " + workload.id());
     }
 
     private void phase(Workload workload, WorkloadPhase.Phase phase) {
         write(workload.withState(holding(workload).in(phase)));
     }
 
-    /** The next moment at which something is due by itself. */
+    /** The next moment at which work ends or a victim leaves. */
     OptionalLong next(long nowMillis) {
         OptionalLong end = ends.next(nowMillis);
         OptionalLong leave = leaves.next(nowMillis);

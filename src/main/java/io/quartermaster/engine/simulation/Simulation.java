@@ -24,7 +24,7 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** Plays one scenario against an engine in virtual time, doing what a shell with perfect executors would do. */
+/** Simulation of one scenario: it runs an engine in virtual time, as a shell with perfect executors would. */
 public final class Simulation {
     private static final int MOST_PLANS_PER_INSTANT = 50;
 
@@ -51,7 +51,10 @@ public final class Simulation {
         this.shell = new SimulatedExecutor(engine, simulatedCluster, new AsWritten());
     }
 
-    /** Work runs as long as the scenario says, is told the engine's grace, and waits again whenever it was stopped. */
+    /**
+     * Behaviour of a scenario: work runs as long as the scenario says, keeps the engine's grace, and always waits
+     * again.
+     */
     private final class AsWritten implements SimulatedExecutor.Behaviour {
         @Override
         public OptionalLong runsForMillis(Workload workload) {
@@ -70,13 +73,13 @@ public final class Simulation {
         }
     }
 
-    /** Whether the receipt of every decision is wanted; then each plan is made twice. */
+    /** Whether the simulation derives the receipt of every decision; if so, it makes each plan twice. */
     public enum Receipting {
         NO_RECEIPTS,
         RECEIPTS
     }
 
-    /** Plays it to its last expectation or event. */
+    /** Runs a scenario to its last expectation or event. */
     public static SimulationResult run(Scenario scenario) {
         return run(scenario, Receipting.NO_RECEIPTS);
     }
@@ -133,7 +136,7 @@ public final class Simulation {
         return later.isEmpty() ? OptionalLong.empty() : OptionalLong.of(later.first());
     }
 
-    /** What is due: work ends, victims leave, then the timeline. */
+    /** Applies the due events: work ends, victims leave, then the timeline. */
     private void happen(long now) {
         shell.happen(now);
         for (Scenario.Event event : scenario.timeline()) {
@@ -159,7 +162,7 @@ public final class Simulation {
     private void node(NodeId id, boolean up, long now) {
         Node node = simulatedCluster.nodes.get(id);
         if (node == null) {
-            throw new IllegalArgumentException("no node " + id);
+            throw new IllegalArgumentException("node " + id + " does not exist");
         }
         Node next = up ? node.upAndSchedulable() : node.down();
         simulatedCluster.nodes.put(node.id(), next);
@@ -179,7 +182,7 @@ public final class Simulation {
         }
     }
 
-    /** Plans until nothing changes; false if that does not come. */
+    /** Plans until a plan has no decisions; false if none of the permitted plans is without decisions. */
     private boolean planUntilSteady(long now) {
         int plans = scenario.cycles().orElse(MOST_PLANS_PER_INSTANT);
         for (int i = 0; i < plans; i++) {
@@ -192,12 +195,12 @@ public final class Simulation {
             }
         }
         if (scenario.cycles().isEmpty()) {
-            failures.add("at " + GpuFormat.decimal(now) + "s: " + plans + " plans and still not settled");
+            failures.add("at " + GpuFormat.decimal(now) + "s: after " + plans + " plans, decisions still follow");
         }
         return scenario.cycles().isPresent();
     }
 
-    /** Those of the plan to come, one for each of its decisions; none where they are not wanted. */
+    /** The receipts of the next plan, one per decision; none if the simulation derives no receipts. */
     private Iterator<DecisionReceipt> receipts(long now) {
         List<DecisionReceipt> ofPlan =
                 switch (receipting) {
@@ -210,7 +213,7 @@ public final class Simulation {
     private void take(Decision decision, long now, Iterator<DecisionReceipt> receipts) {
         Optional<DecisionReceipt> receipt = receipts.hasNext() ? Optional.of(receipts.next()) : Optional.empty();
         if (receipt.isPresent() && !receipt.get().decision().equals(decision)) {
-            throw new IllegalStateException("a receipt of another decision: " + receipt.get() + " for " + decision);
+            throw new IllegalStateException("the receipt " + receipt.get() + " is not of the decision " + decision);
         }
         taken.add(new SimulationResult.Taken(now, decision, receipt));
         if (decision instanceof Decision.Preempt preempt) {
@@ -218,7 +221,7 @@ public final class Simulation {
         }
     }
 
-    /** Notes what every tenant holds, of how much, and how many wait, where it is not what it was. */
+    /** Records the use of each tenant, the capacity and the number of waiting workloads, where they have changed. */
     private void sample(long now) {
         SortedMap<String, Long> held = new TreeMap<>();
         usage.keySet().forEach(tenant -> held.put(tenant, 0L));

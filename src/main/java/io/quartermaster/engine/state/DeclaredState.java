@@ -27,7 +27,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
-/** What the engine was told, each thing as it was stated last, with the engine's own decisions taken as done. */
+/** The declared inputs of the engine, each as it was stated last, with the engine's own decisions applied. */
 public final class DeclaredState {
     private final SortedMap<PoolId, Pool> pools = new TreeMap<>();
     private final SortedMap<NodeId, Node> nodes = new TreeMap<>();
@@ -44,7 +44,7 @@ public final class DeclaredState {
         return pools;
     }
 
-    /** Whether work in any pool must have waited for a time before anything is stopped for it. */
+    /** Whether some pool has work wait for a time before anything is evicted for it. */
     public boolean poolsWaitBeforePreempting() {
         return poolsWaitBeforePreempting;
     }
@@ -64,14 +64,14 @@ public final class DeclaredState {
         return nodes;
     }
 
-    /** The quota as it was stated, whatever the calendar makes of it. */
+    /** The quota as it was stated, without the effects of the calendar. */
     public Optional<Quota> quota(QuotaPath path, Scope scope) {
         return Optional.ofNullable(quotas.getOrDefault(scope, new TreeMap<>()).get(path));
     }
 
     /**
-     * By how much the quotas right below a quota reserve more than it does; 0 where that fits, or no quota of the path is stated. A quota lies
-     * under the nearest path above it that has one.
+     * The amount by which the quotas directly below a quota reserve more than the quota itself. It is 0 if they do not,
+     * or if the path has no stated quota. A quota lies under the nearest path above it that has one.
      */
     public long reservedBeyond(QuotaPath path, Scope scope) {
         SortedMap<QuotaPath, Quota> stated = quotas.getOrDefault(scope, Collections.emptySortedMap());
@@ -91,7 +91,7 @@ public final class DeclaredState {
         return upward.stream().skip(1).filter(stated::containsKey).findFirst().orElse(null);
     }
 
-    /** What the quotas are at a moment, by what was stated and by the calendar. */
+    /** The quotas at a moment, as stated and with the effects of the calendar. */
     SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotasAt(long millis) {
         return quotaCalendar.quotasAt(millis, quotas);
     }
@@ -100,7 +100,7 @@ public final class DeclaredState {
         return quotaCalendar;
     }
 
-    /** The queue of a workload, where it starts its work in strict order. */
+    /** The queue of a workload if it is a {@code strict-fifo} queue. */
     Optional<QueueId> strictQueue(Workload workload) {
         return strictQueues.isEmpty() ? Optional.empty() : workload.queue().filter(strictQueues::contains);
     }
@@ -109,12 +109,12 @@ public final class DeclaredState {
         return concurrencyCaps;
     }
 
-    /** In no order that means anything. */
+    /** In no particular order. */
     public WorkloadTable workloads() {
         return workloads;
     }
 
-    /** In order of their ids. */
+    /** The workloads in the order of their ids. */
     public List<Workload> workloadsInOrder() {
         List<Workload> inOrder = new ArrayList<>(workloads.size());
         workloads.forEach(inOrder::add);
@@ -122,11 +122,11 @@ public final class DeclaredState {
         return inOrder;
     }
 
-    /** A workload that is known. */
+    /** The workload with the id, which must be known. */
     public Workload workload(WorkloadId id) {
         Workload workload = workloads.get(id);
         if (workload == null) {
-            throw new IllegalArgumentException("no workload " + id);
+            throw new IllegalArgumentException("unknown workload " + id);
         }
         return workload;
     }
@@ -143,7 +143,9 @@ public final class DeclaredState {
         return id.map(profileOrders::get);
     }
 
-    /** The standing of a path and all above it: suspended if one is, else whether a budget is used up. */
+    /**
+     * The status of a path and all paths above it: suspended if one of them is, otherwise whether a budget is used up.
+     */
     public Change.AccountStatus standing(QuotaPath path) {
         Change.AccountStatus found = Change.AccountStatus.ACTIVE;
         for (QuotaPath prefix : accountStatuses.isEmpty() ? List.<QuotaPath>of() : path.fromTenant()) {
@@ -156,7 +158,7 @@ public final class DeclaredState {
         return found;
     }
 
-    /** The topmost of a path and all above it that is suspended; the path itself when none is. */
+    /** The topmost suspended path among the path and those above it; the path itself if none is suspended. */
     public QuotaPath suspended(QuotaPath path) {
         return path.fromTenant().stream()
                 .filter(prefix -> accountStatuses.get(prefix) == Change.AccountStatus.SUSPENDED)
@@ -170,7 +172,7 @@ public final class DeclaredState {
         return paths;
     }
 
-    /** Takes over a change of anything but a workload; returns whether it was news. */
+    /** Applies a change of anything but a workload. Returns whether the state changed. */
     public boolean apply(Change change) {
         return switch (change) {
             case Change.PoolSet set -> setPool(set.pool());
@@ -193,11 +195,11 @@ public final class DeclaredState {
             case Change.CapsSet set ->
                 !set.caps().equals(concurrencyCaps.put(set.caps().path(), set.caps()));
             case Change.CapsRemoved removed -> concurrencyCaps.remove(removed.path()) != null;
-            case Change.BudgetSet set -> throw new IllegalArgumentException("budgets are kept apart");
-            case Change.BudgetRemoved removed -> throw new IllegalArgumentException("budgets are kept apart");
-            case Change.PastUseSet set -> throw new IllegalArgumentException("past use is kept apart");
-            case Change.WorkloadSet set -> throw new IllegalArgumentException("workloads are booked");
-            case Change.WorkloadRemoved removed -> throw new IllegalArgumentException("workloads are booked");
+            case Change.BudgetSet set -> throw new IllegalArgumentException("budgets are set elsewhere");
+            case Change.BudgetRemoved removed -> throw new IllegalArgumentException("budgets are set elsewhere");
+            case Change.PastUseSet set -> throw new IllegalArgumentException("past use is set elsewhere");
+            case Change.WorkloadSet set -> throw new IllegalArgumentException("workloads are set elsewhere");
+            case Change.WorkloadRemoved removed -> throw new IllegalArgumentException("workloads are set elsewhere");
         };
     }
 
@@ -239,7 +241,7 @@ public final class DeclaredState {
         return accountStatus != (before == null ? Change.AccountStatus.ACTIVE : before);
     }
 
-    /** Takes over all that another knows; while nothing is known here. */
+    /** Copies the whole state of another object into this empty one. */
     public void apply(DeclaredState other) {
         pools.putAll(other.pools);
         notePools();
@@ -253,7 +255,7 @@ public final class DeclaredState {
         workloads = other.workloads.copy();
     }
 
-    /** The changes that would state all of this again. */
+    /** The changes that restore this state. */
     public List<Change> asChanges() {
         List<Change> changes = new ArrayList<>();
         pools.values().forEach(pool -> changes.add(new Change.PoolSet(pool)));

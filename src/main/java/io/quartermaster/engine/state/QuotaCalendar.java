@@ -18,7 +18,10 @@ import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** The capacity reservations and the quotas that turn by themselves, and what they make of the quotas at a moment and later. */
+/**
+ * The capacity reservations, the opening hours, and the quotas with transitions, with their effects on the quotas at a
+ * moment and later.
+ */
 public final class QuotaCalendar {
     private static final SortedSet<Long> NONE = Collections.emptySortedSet();
 
@@ -26,12 +29,12 @@ public final class QuotaCalendar {
     private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> turning = new TreeMap<>();
     private final SortedMap<PoolId, Hours> hours = new TreeMap<>();
 
-    /** Whether nothing that is known turns by itself. */
+    /** Whether nothing known changes with the calendar. */
     public boolean isEmpty() {
         return reservations.isEmpty() && turning.isEmpty() && hours.isEmpty();
     }
 
-    /** Takes note of a pool as it was stated. */
+    /** Records the opening hours of a pool as it was stated. */
     void note(Pool pool) {
         pool.hours().ifPresentOrElse(kept -> hours.put(pool.id(), kept), () -> hours.remove(pool.id()));
     }
@@ -40,12 +43,12 @@ public final class QuotaCalendar {
         return !hours.isEmpty();
     }
 
-    /** Whether some pool preempts what runs when it closes: then it matters how long work will run. */
+    /** Whether some pool preempts at closing; then the run time of work matters. */
     public boolean anyPreemptsAtClose() {
         return hours.values().stream().anyMatch(kept -> kept.atClose() == Hours.AtClose.PREEMPT);
     }
 
-    /** Takes note of a quota as it was stated. */
+    /** Records a quota as it was stated. */
     void note(Quota quota) {
         if (quota.changesByItself()) {
             turning.computeIfAbsent(quota.scope(), scope -> new TreeMap<>()).put(quota.path(), quota);
@@ -65,12 +68,12 @@ public final class QuotaCalendar {
         return reservations.values();
     }
 
-    /** Returns whether it was news. */
+    /** Returns whether the reservation changed. */
     boolean set(ReservationWindow reservation) {
         return !reservation.equals(reservations.put(reservation.id(), reservation));
     }
 
-    /** Returns whether it was news. */
+    /** Returns whether there was such a reservation. */
     boolean remove(CapacityReservationId id) {
         return reservations.remove(id) != null;
     }
@@ -87,7 +90,7 @@ public final class QuotaCalendar {
         other.turning.forEach((scope, ofScope) -> turning.put(scope, new TreeMap<>(ofScope)));
     }
 
-    /** The quotas as they are at a moment, each with what it turns to later. */
+    /** The quotas as they are at a moment, each with its later transitions. */
     SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotasAt(
             long nowMillis, SortedMap<Scope, SortedMap<QuotaPath, Quota>> stated) {
         SortedMap<Scope, SortedMap<QuotaPath, List<ReservationWindow>>> held = new TreeMap<>();
@@ -117,17 +120,17 @@ public final class QuotaCalendar {
 
     private static Quota at(long nowMillis, Quota quota, List<ReservationWindow> windows) {
         SortedSet<Long> moments = new TreeSet<>();
-        quota.turns().forEach(turn -> moments.add(turn.atMillis()));
+        quota.transitions().forEach(transition -> moments.add(transition.atMillis()));
         for (ReservationWindow window : windows) {
             moments.add(window.fromMillis());
             moments.add(window.untilMillis());
         }
-        List<Quota.Turn> turns = new ArrayList<>();
+        List<Quota.Transition> transitions = new ArrayList<>();
         for (long moment : moments.tailSet(nowMillis + 1)) {
             Quota then = raised(quota.at(moment), windows, moment);
-            turns.add(new Quota.Turn(moment, then.reservedGpuMilli(), then.limitGpuMilli()));
+            transitions.add(new Quota.Transition(moment, then.reservedGpuMilli(), then.limitGpuMilli()));
         }
-        return raised(quota.at(nowMillis), windows, nowMillis).withTurns(turns);
+        return raised(quota.at(nowMillis), windows, nowMillis).withTransitions(transitions);
     }
 
     private static Quota raised(Quota quota, List<ReservationWindow> windows, long millis) {
@@ -143,29 +146,32 @@ public final class QuotaCalendar {
     }
 
     /**
-     * The next moment at which the quotas turn, or at which work that must end before such a moment may not begin any more.
+     * The next moment that matters to plans: a transition of a quota or a pool, or a moment before one. From such an
+     * earlier moment on, work of a given run time no longer ends before the transition.
      *
-     * @param runtimesMillis how long such work may run, by tenant
+     * @param runtimesMillis the run times of such work, by tenant
      */
-    public OptionalLong nextTurn(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
+    public OptionalLong nextTransition(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
         Next next = new Next(nowMillis, runtimesMillis);
         for (ReservationWindow each : reservations.values()) {
-            next.turn(each.path(), each.fromMillis());
-            next.turn(each.path(), each.untilMillis());
+            next.transition(each.path(), each.fromMillis());
+            next.transition(each.path(), each.untilMillis());
         }
         for (SortedMap<QuotaPath, Quota> ofScope : turning.values()) {
             ofScope.forEach((path, quota) -> {
-                quota.turns().forEach(turn -> next.turn(path, turn.atMillis()));
+                quota.transitions().forEach(transition -> next.transition(path, transition.atMillis()));
                 quota.drainByMillis().ifPresent(next::sooner);
             });
         }
         for (Hours kept : hours.values()) {
-            kept.nextTurn(nowMillis).ifPresent(turn -> next.turnOfPool(turn, kept.atClose() == Hours.AtClose.PREEMPT));
+            kept.nextTransition(nowMillis)
+                    .ifPresent(
+                            transition -> next.addPoolTransition(transition, kept.atClose() == Hours.AtClose.PREEMPT));
         }
         return next.moment;
     }
 
-    /** The earliest of the moments that it is told of, as far as they are to come. */
+    /** Collects moments and keeps the earliest one in the future. */
     private static final class Next {
         private final long nowMillis;
         private final SortedMap<String, SortedSet<Long>> runtimesMillis;
@@ -176,7 +182,7 @@ public final class QuotaCalendar {
             this.runtimesMillis = runtimesMillis;
         }
 
-        void turn(QuotaPath path, long atMillis) {
+        void transition(QuotaPath path, long atMillis) {
             if (atMillis <= nowMillis) {
                 return;
             }
@@ -186,8 +192,8 @@ public final class QuotaCalendar {
             }
         }
 
-        /** @param stopsWork whether work must have ended then */
-        void turnOfPool(long atMillis, boolean stopsWork) {
+        /** @param stopsWork whether work must have ended by that moment */
+        void addPoolTransition(long atMillis, boolean stopsWork) {
             sooner(atMillis);
             for (SortedSet<Long> runtimes : stopsWork ? runtimesMillis.values() : List.<SortedSet<Long>>of()) {
                 runtimes.forEach(runtime -> sooner(atMillis - runtime + 1));

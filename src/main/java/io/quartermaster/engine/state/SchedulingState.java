@@ -36,15 +36,15 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Every workload booked where its state puts it: on devices and in trees, among those who run, in a line, among those
- * for whom a place is kept. What a workload's record says is all there is to it, so booking it out is booking it in
- * backwards. What changes is noted in {@link #changes}.
+ * The scheduling state: the bookings that follow from the states of all workloads. A workload is booked on devices and
+ * in quota trees, and it is listed among running work, in a scheduling class, or among nominations. The booking follows
+ * from the workload's record alone, so removing it exactly reverses adding it. Changes are logged in {@link #changes}.
  */
 public final class SchedulingState {
     private final OptionalLong patienceMillis;
     private final boolean queueHeads;
     private final boolean workEndsAtClose;
-    private final SortedMap<PoolId, Long> poolTurns = new TreeMap<>();
+    private final SortedMap<PoolId, Long> poolTransitions = new TreeMap<>();
     private long nowMillis;
     private final boolean agesMatter;
     private final DeclaredState declaredState;
@@ -64,17 +64,20 @@ public final class SchedulingState {
     private final SortedMap<WorkloadId, Workload> outsidePreferredPool = new TreeMap<>();
     private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
 
-    /** When work that started from a backfill reservation may be reclaimed by the right of fair share, too. */
+    /**
+     * The times from which work that started from a backfill reservation may be reclaimed by the right of fair share,
+     * too.
+     */
     private final NavigableMap<Long, Integer> reclaimableFrom = new TreeMap<>();
 
     private long openedClasses;
 
     /**
-     * @param budgets what there are, and what is left of them
-     * @param nowMillis when what the calendar says is read
-     * @param patienceMillis absent = there are no backfill reservations, and it does not matter how long work will run
-     * @param agesMatter whether it matters how long work has run
-     * @param told what waiting work was told; kept up to date as it leaves and joins lines
+     * @param budgets the budgets and their remaining amounts
+     * @param nowMillis the time at which the calendar is read
+     * @param patienceMillis absent = there are no backfill reservations, and the run time of work does not matter
+     * @param agesMatter whether the age of running work matters
+     * @param reportedReasons the reasons that waiting work reported; updated as work leaves and joins classes
      */
     public SchedulingState(
             DeclaredState declaredState,
@@ -102,9 +105,9 @@ public final class SchedulingState {
         for (Pool pool :
                 declaredState.calendar().anyHours() ? declaredState.pools().values() : List.<Pool>of()) {
             pool.hours()
-                    .map(hours -> hours.nextTurn(nowMillis))
+                    .map(hours -> hours.nextTransition(nowMillis))
                     .filter(OptionalLong::isPresent)
-                    .ifPresent(turn -> poolTurns.put(pool.id(), turn.getAsLong()));
+                    .ifPresent(turn -> poolTransitions.put(pool.id(), turn.getAsLong()));
         }
         allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
         feasibility = new Feasibility(declaredState, new PoolRequestFactory(declaredState, this), allIsLent);
@@ -114,7 +117,7 @@ public final class SchedulingState {
         inOrder.forEach(this::add);
     }
 
-    /** Hands over what everybody in a line was told, before the books are closed. */
+    /** Saves the reasons that the members of all classes reported, before this state is discarded. */
     public void close() {
         schedulingClasses.values().forEach(reported::replaceAll);
     }
@@ -127,20 +130,21 @@ public final class SchedulingState {
         return cluster;
     }
 
-    /** Time goes on. The books are opened anew when something turns. */
+    /** Advances the time. A transition requires a new state instead. */
     public void advanceTo(long millis) {
         nowMillis = millis;
     }
 
-    /** When a pool opens or closes next; empty where nothing is known of that. */
+    /** The time at which a pool opens or closes next; empty if none is known. */
     public OptionalLong nextTransition(PoolId pool) {
-        Long turn = poolTurns.get(pool);
+        Long turn = poolTransitions.get(pool);
         return turn == null ? OptionalLong.empty() : OptionalLong.of(turn);
     }
 
     /**
-     * Whether something could start in a pool after so many milliseconds, as far as its hours go: in one that stops work when it closes, what states its
-     * maximum run time starts only if that is over by then, and what cannot be preempted only if it states it.
+     * Whether work could start in a pool after so many milliseconds, by the pool's opening hours. A pool may preempt at
+     * closing. Work that states its {@code max-runtime} then starts only if it ends by that time, and non-preemptible
+     * work must state one.
      */
     public boolean isOpen(Pool pool, long inMillis, boolean preemptible, OptionalLong maxRuntimeMillis) {
         OptionalLong closes = nextTransition(pool.id());
@@ -158,22 +162,22 @@ public final class SchedulingState {
                                 : preemptible));
     }
 
-    /** Whether something could ever start, whoever else is there, as far as quotas and what others lend go. */
+    /** Whether a request could ever be admitted by quotas and by what others lend, regardless of other work. */
     public boolean isEverAdmissible(QuotaRequest quotaRequest) {
         return feasibility.isEverAdmissible(quotaRequest);
     }
 
-    /** What changed since the books were opened. */
+    /** The changes since this state was built. */
     public ChangeLog changes() {
         return changes;
     }
 
-    /** Lines with somebody in them. */
+    /** All scheduling classes with members. */
     public Collection<SchedulingClass> schedulingClasses() {
         return Collections.unmodifiableCollection(schedulingClasses.values());
     }
 
-    /** Those whose turn depends on more than one pool, or on who is at their head. */
+    /** The classes whose order depends on more than one pool, or on their head. */
     public Collection<SchedulingClass> irregularClasses() {
         return Collections.unmodifiableCollection(irregular);
     }
@@ -182,17 +186,17 @@ public final class SchedulingState {
         return Optional.ofNullable(schedulingClasses.get(key(workload)));
     }
 
-    /** All for whom a place is kept, in order of their ids. */
+    /** All workloads with a nomination, in the order of their ids. */
     public List<Workload> nominated() {
         return nominated.isEmpty() ? List.of() : List.copyOf(nominated.values());
     }
 
-    /** All that lost workers which they cannot run without, in order of their ids. */
+    /** All workloads that lost workers of their core, in the order of their ids. */
     public List<Workload> incomplete() {
         return incomplete.isEmpty() ? List.of() : List.copyOf(incomplete.values());
     }
 
-    /** All that runs and moves back where it can, in a pool to which it prefers another, in order of their ids. */
+    /** All running workloads with {@code moveBack} that are not in their first pool, in the order of their ids. */
     public List<Workload> outsidePreferredPool() {
         return outsidePreferredPool.isEmpty() ? List.of() : List.copyOf(outsidePreferredPool.values());
     }
@@ -205,13 +209,16 @@ public final class SchedulingState {
                 && workload.pools().indexOf(holding.allocation().pool()) > 0;
     }
 
-    /** The first moment after another at which something that still holds devices was started. */
+    /** The first start time after a moment, of work that still holds devices. */
     public OptionalLong startedAfter(long millis) {
         Long next = startedAt.higherKey(millis);
         return next == null ? OptionalLong.empty() : OptionalLong.of(next);
     }
 
-    /** The first moment after another from which work that started from a backfill reservation may be reclaimed by the right of fair share. */
+    /**
+     * The first moment after a given one from which work that started from a backfill reservation may be reclaimed by
+     * the right of fair share.
+     */
     public OptionalLong reclaimableAfter(long millis) {
         Long next = reclaimableFrom.higherKey(millis);
         return next == null ? OptionalLong.empty() : OptionalLong.of(next);
@@ -226,7 +233,7 @@ public final class SchedulingState {
         }
     }
 
-    /** Whether the trees have a place for the path. */
+    /** Whether the trees have a leaf for the path. */
     public boolean hasLeafFor(QuotaPath path) {
         if (groupStates.containsKey(path)) {
             return true;
@@ -252,7 +259,7 @@ public final class SchedulingState {
         return groupState;
     }
 
-    /** What the group uses is not what it was; where something is kept idle, that bounds everybody. */
+    /** Logs a change of the group's use. If some quota keeps idle capacity, the change may affect every group. */
     private void recordChange(QuotaPath path) {
         if (allIsLent) {
             GroupState groupState = group(path);
@@ -265,7 +272,7 @@ public final class SchedulingState {
         }
     }
 
-    /** A fair share is not what it was: of a group's own, it bounds what the group may take back. */
+    /** Logs a change of a fair share. The share of a group's own node bounds what the group may reclaim. */
     public void recordFairShareChange(QuotaNode node) {
         changes.add(new FairShareChanged(node));
         GroupState groupState = node.children().isEmpty() ? groupStates.get(node.path()) : null;
@@ -352,7 +359,7 @@ public final class SchedulingState {
         recordChange(workload.path());
     }
 
-    /** Books a workload out as it was and in as it is. */
+    /** Replaces the booking of a workload by that of its new state. */
     public void replace(Workload before, Workload after) {
         boolean waitsOn = after.state() instanceof WorkloadPhase.Waiting && !after.held();
         if (waitsOn && before.state() instanceof WorkloadPhase.Waiting) {
@@ -365,13 +372,13 @@ public final class SchedulingState {
         add(after);
     }
 
-    /** Starts the first of a line. */
+    /** Starts the head of a class. */
     public void start(SchedulingClass schedulingClass, Workload after) {
         dequeue(schedulingClass, schedulingClass.head());
         add(after);
     }
 
-    /** The line of waiting work; its user and its running time tell it apart where they matter. */
+    /** The key of a waiting workload's class; user and run time are part of it only where they matter. */
     private SchedulingClass.Key key(Workload workload) {
         boolean userMatters = cluster.caps().distinguishesUsers(workload.path());
         return SchedulingClass.Key.waiting(
@@ -420,7 +427,7 @@ public final class SchedulingState {
         strictHeadChanged(first, queue.first());
     }
 
-    /** It is another's turn in a queue: both may try something else than before. */
+    /** Logs that a strict queue has another first workload: both workloads may have another next attempt. */
     private void strictHeadChanged(Optional<Workload> from, Optional<Workload> to) {
         if (!from.equals(to)) {
             from.ifPresent(this::recordClassChange);
@@ -467,7 +474,7 @@ public final class SchedulingState {
                 whole);
     }
 
-    /** What is left once all who were told to stop have left. */
+    /** The allocation that remains after all evicted workers have left. */
     public static Optional<Allocation> remaining(WorkloadPhase.Holding holding) {
         return switch (holding.phase()) {
             case WorkloadPhase.Phase.Running running -> Optional.of(holding.allocation());
@@ -478,7 +485,10 @@ public final class SchedulingState {
         };
     }
 
-    /** Running work that may have to give way, with what it keeps; not while a place is kept for more of it. */
+    /**
+     * The workload as an eviction candidate, with the workers that it keeps. Empty if it is non-preemptible, stops, or
+     * has a nomination for more workers.
+     */
     static Optional<EvictionCandidate> evictable(Workload workload, WorkloadPhase.Holding holding) {
         Optional<Allocation> keeps = remaining(holding);
         if (!workload.preemptible() || keeps.isEmpty() || workload.nomination().isPresent()) {
@@ -499,7 +509,7 @@ public final class SchedulingState {
                 leavingBy));
     }
 
-    /** The line for the workers that an elastic workload still misses. */
+    /** The class for the missing workers of an elastic workload. */
     private static Optional<SchedulingClass.Key> growthKey(Workload workload, WorkloadPhase.Holding holding) {
         boolean wants = holding.phase().isStaying()
                 && workload.nomination().isEmpty()

@@ -7,16 +7,19 @@ import java.util.NoSuchElementException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Workloads by their ids, in the order in which they were put first. Kept in two arrays, so that a copy costs no more than
- * copying these: that of a cell with a hundred thousand is made for every question what if.
+ * Workloads by their ids, in the order of insertion. Two arrays hold the table, so that a copy costs only the copies of
+ * the arrays. Every what-if question copies the table, also in a cell with a hundred thousand workloads.
  */
 public final class WorkloadTable implements Iterable<Workload> {
     private static final int LEAST = 16;
 
-    /** In order; nothing where one was removed. */
+    /** The workloads in order; null where one was removed. */
     private @Nullable Workload[] slots;
 
-    /** Slots counted from 1, at the hash of the id or after it; 0 is free. Twice as many as slots, so one is always free. */
+    /**
+     * Slot numbers, counted from 1, at the hash of the id or after it; 0 is free. The array has twice as many places as
+     * there are slots, so one place is always free.
+     */
     private int[] places;
 
     private int end;
@@ -47,7 +50,7 @@ public final class WorkloadTable implements Iterable<Workload> {
         return slot == 0 ? null : slots[slot - 1];
     }
 
-    /** Puts it in the place of the one before, or last; returns the one before. */
+    /** Replaces the workload with the same id, or appends a new one. Returns the replaced one. */
     @Nullable
     Workload put(Workload workload) {
         int place = find(workload.id());
@@ -80,7 +83,7 @@ public final class WorkloadTable implements Iterable<Workload> {
         return before;
     }
 
-    /** The place of an id, or the free one where it would be. */
+    /** The place of an id, or the free place where it would be. */
     private int find(WorkloadId id) {
         int place = home(id);
         while (places[place] != 0 && !idAt(place).equals(id)) {
@@ -92,7 +95,7 @@ public final class WorkloadTable implements Iterable<Workload> {
     private WorkloadId idAt(int place) {
         Workload workload = slots[places[place] - 1];
         if (workload == null) {
-            throw new IllegalStateException("a place leads to an empty slot");
+            throw new IllegalStateException("a place refers to an empty slot");
         }
         return workload.id();
     }
@@ -106,7 +109,7 @@ public final class WorkloadTable implements Iterable<Workload> {
         return (place + 1) & (places.length - 1);
     }
 
-    /** Moves up whoever would not be found any more behind a free place. */
+    /** Moves back entries that a search would no longer find behind the free place. */
     private void closeGap(int gap) {
         int mask = places.length - 1;
         int free = gap;
@@ -120,7 +123,7 @@ public final class WorkloadTable implements Iterable<Workload> {
         places[free] = 0;
     }
 
-    /** Leaves out empty slots; twice as many where few are empty. */
+    /** Removes empty slots; doubles the arrays if few slots are empty. */
     private void makeRoom() {
         @Nullable Workload[] before = slots;
         int length = size > before.length / 2 ? before.length * 2 : before.length;
@@ -136,7 +139,7 @@ public final class WorkloadTable implements Iterable<Workload> {
         }
     }
 
-    /** While it does not change. */
+    /** Valid only while the table does not change. */
     @Override
     public Iterator<Workload> iterator() {
         return new Iterator<>() {
@@ -159,7 +162,7 @@ public final class WorkloadTable implements Iterable<Workload> {
         };
     }
 
-    /** The first slot from one on that is not empty; the end if there is none. */
+    /** The first occupied slot at or after a given one; the end if there is none. */
     private int filled(int from) {
         int slot = from;
         while (slot < end && slots[slot] == null) {

@@ -32,7 +32,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** Where agents report and hear. */
+/** The resource through which agents report their state and receive the desired state. */
 @Path("/v1/nodes/{node}")
 @Consumes(MediaType.APPLICATION_JSON)
 @Produces(MediaType.APPLICATION_JSON)
@@ -40,8 +40,8 @@ import org.jspecify.annotations.Nullable;
 public class AgentResource {
 
     /**
-     * The agent's own way of writing JSON, not the API's: agents are older or newer than the service, so each side ignores what it does
-     * not know.
+     * JSON in the form of the agents' protocol, not of the API: agents may be older or newer than the service, so each
+     * side ignores unknown fields.
      */
     private static final ObjectMapper PROTOCOL = JsonMapper.builder()
             .disable(DeserializationFeature.FAIL_ON_UNKNOWN_PROPERTIES)
@@ -64,11 +64,11 @@ public class AgentResource {
     @Operation(
             operationId = "openNodeSession",
             summary = "Get a token for the node's further calls, so that they do not depend on Keycloak",
-            description =
-                    "The agent shows an access token of Keycloak, or a session of the node that still holds. A session"
-                            + " ends after 24 hours, and when the node's credential is replaced or the node is retired. An access"
-                            + " token from before the node's present credential is answered 409 with the code"
-                            + " credential-is-newer.")
+            description = "The agent sends an access token of Keycloak, or a valid session of the node. A session"
+                    + " ends after 24 hours, and when the node's credential is replaced or the node is "
+                    + "retired. An access"
+                    + " token from before the node's current credential is answered 409 with the code"
+                    + " credential-is-newer.")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = SessionReply.class)))
     public Uni<Response> openSession(@PathParam("node") String node) {
         return sessions.open(node, currentCaller.proof())
@@ -84,11 +84,11 @@ public class AgentResource {
     @RequiresPermission(Permission.AGENTS_SYNC)
     @Operation(
             operationId = "syncNode",
-            summary = "Report what runs on the node and hear what should; held open until there is news",
-            description = "409 another-agent: an agent with another state folder, or this machine before it was started"
-                    + " again, holds the node's lease. 409 not-isolated: the agent does not keep tenants apart, and the"
-                    + " node was never heard before and is in a pool of several. 503 lease-lapsed: the node is being"
-                    + " given up; ask again in a moment.")
+            summary = "Report the state of the node and receive its desired state; held open until there is news",
+            description = "409 another-agent: an agent with another state folder, or from before this machine's last"
+                    + " restart, holds the node's lease. 409 not-isolated: the agent does not isolate tenants, and the"
+                    + " node is new and in a pool of several tenants. 503 lease-lapsed: the service is giving the node"
+                    + " up; repeat the request in a moment.")
     @RequestBody(required = true, content = @Content(schema = @Schema(implementation = SyncRequest.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SyncReply.class)))
     public Uni<Response> sync(@PathParam("node") String node, byte @Nullable [] body) throws IOException {
@@ -97,12 +97,12 @@ public class AgentResource {
                         reply -> Response.ok(PROTOCOL.writeValueAsBytes(reply)).build()));
     }
 
-    /** Refuses what the protocol does not know by the path of the field, before anything of the report is taken in. */
+    /** Reads a report. An invalid report is refused with the path of the field, before any part of it is applied. */
     private static SyncRequest read(byte[] body) throws IOException {
         try {
             @Nullable SyncRequest request = PROTOCOL.readValue(body, SyncRequest.class);
             if (request == null) {
-                throw ProblemException.invalid("body", "is missing", "a report of what is on the node");
+                throw ProblemException.invalid("body", "is missing", "a report of the node's state");
             }
             return request;
         } catch (JsonMappingException e) {

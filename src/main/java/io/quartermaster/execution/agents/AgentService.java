@@ -16,11 +16,14 @@ import java.util.List;
 import java.util.UUID;
 import org.jboss.logging.Logger;
 
-/** One call of the protocol: take in what is, then answer what should be, at once if that is news, else when it is or the wait is over. */
+/**
+ * Serves one call of the protocol. It applies the report, then answers with the desired state: immediately if that has
+ * changed, otherwise as soon as it changes or the wait is over.
+ */
 @ApplicationScoped
 class AgentService {
 
-    /** Timers count in milliseconds, and refuse less than one. */
+    /** Timers count in milliseconds, and refuse delays below one. */
     private static final long SHORTEST_WAIT_NANOS = 1_000_000L;
 
     private static final Logger LOG = Logger.getLogger(AgentService.class);
@@ -55,14 +58,14 @@ class AgentService {
         }
         Duration wait = Duration.ofMillis(
                 Math.min(request.waitMillis(), config.maxWait().toMillis()));
-        // Counted from now for as long as the call may be held: so it ends after the agent's, which counts from when it
-        // sent the request.
+        // The lease counts from now, plus the longest time for which the call may be held. So it ends after the
+        // agent's, which counts from when the agent sent the request.
         Duration lease = config.lease().plus(config.margin()).plus(wait);
         return store.node(nodeName)
                 .map(node -> node.orElseThrow(ProblemException::notFound))
                 .chain(node -> store.take(node.id(), request, lease)
                         .invoke(taken -> {
-                            if (taken.told() || taken.standing() == AgentStore.Standing.LAPSED) {
+                            if (taken.announced() || taken.standing() == AgentStore.Standing.LAPSED) {
                                 wakeups.leader();
                             }
                         })
@@ -70,7 +73,10 @@ class AgentService {
                         .chain(taken -> awaitNews(node.id(), request, System.nanoTime() + wait.toNanos())));
     }
 
-    /** Orders given now could be carried out beside the leader's giving the node up, or beside another agent. */
+    /**
+     * Refuses to send orders without the lease: the agent could carry them out while the leader gives the node up, or
+     * while another agent runs.
+     */
     private void requireLease(String node, SyncRequest request, AgentStore.Standing standing) {
         switch (standing) {
             case LEASED -> {}
@@ -79,18 +85,19 @@ class AgentService {
                         503,
                         "lease-lapsed",
                         "the lease of node " + node
-                                + " has run out and the node is being given up; ask again in a moment");
+                                + " has expired and the service is giving the node up; repeat the request in a moment");
             case OF_ANOTHER_AGENT -> {
                 refusedAgents.increment();
                 LOG.warnf(
-                        "node %s: another agent with its credential is refused while the lease of the first holds"
+                        "node %s: a second agent with its credential is refused while the lease of the first is valid"
                                 + " (state folder %s, boot %s)",
                         node, request.stateId(), request.bootId());
                 throw ProblemException.conflict(
                         "another-agent",
                         "another agent holds the lease of node " + node
-                                + ": one with another state folder, or this machine before it was started again. End that"
-                                + " agent, or wait until its lease has run out");
+                                + ": one with another state folder, or one from before this machine's last restart. "
+                                + "End that"
+                                + " agent, or wait until its lease has expired");
             }
         }
     }
@@ -108,7 +115,7 @@ class AgentService {
                 }));
     }
 
-    /** The orders are read after the revision: they may be newer than it says, never older. */
+    /** The orders are read after the revision, so they may be newer than it, but never older. */
     private Uni<SyncReply> reply(UUID node, long revision, List<UUID> forget) {
         return store.wanted(node)
                 .map(wanted -> new SyncReply(

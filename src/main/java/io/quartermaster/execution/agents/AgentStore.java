@@ -29,11 +29,17 @@ import java.util.OptionalInt;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** What agents say and what they are told, in SQL. As the system role: a node serves many tenants, its agent is the operator's. */
+/**
+ * Stores the reports of agents and reads the desired state of their nodes. It uses the system role: a node serves many
+ * tenants, and its agent belongs to the operator.
+ */
 @ApplicationScoped
 class AgentStore {
 
-    /** In one statement, so that an attempt that is paused, or taken over, just now is in one of both and not in none. */
+    /**
+     * One statement for both lists, so that an attempt that is being paused or resumed is always in exactly one of
+     * them.
+     */
     private static final String WANTED = """
             select p.paused, o.* from (
                 select coalesce(array_agg(paused_attempt order by paused_attempt), '{}') as paused
@@ -45,51 +51,67 @@ class AgentStore {
             select a.id, a.tenant_id, a.workload_id, a.number, a.worker, a.state, a.stop_reason,
                    greatest(0, (extract(epoch from a.deadline_at - clock_timestamp()) * 1000)::bigint) as grace_left_ms,
                    w.stop_by is not null as hurried, coalesce(w.stop_by <= clock_timestamp(), false) as at_once,
-                   w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms) as max_runtime_ms,
-                   least(p.grace_ms, l.max_grace_ms) as grace_ms, f.workers, f.min_workers, f.gpu_memory_mib, f.gpu_limit_milli, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
+                   w.command, w.environment, w.abort_callback, w.type, least(w.max_runtime_ms, f.max_runtime_ms)
+                       as max_runtime_ms,
+                   least(p.grace_ms, l.max_grace_ms) as grace_ms, f.workers, f.min_workers, f.gpu_memory_mib,
+                       f.gpu_limit_milli, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
               from attempt a
               join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
               join pool l on l.id = a.pool_id
               join node_contact c on c.node_id = $1
-              join lateral (select jsonb_agg(jsonb_build_object('index', device_index, 'gpuMilli', gpu_milli, 'mig', mig,
+              join lateral (select jsonb_agg(jsonb_build_object('index', device_index, 'gpuMilli', gpu_milli, 'mig',
+                  mig,
                                      'migFirst', mig_first) order by device_index)
                                      filter (where device_index is not null) as devices
-                              from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id and node_id = $1) d on true
+                              from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id
+                                  and node_id = $1) d on true
               join lateral (select array_agg(distinct node_id order by node_id) as nodes
                               from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id) n on true
              where a.state <> 'ended'
                and a.id in (select attempt_id from allocation_device where node_id = $1 and freed_at is null)
-               -- What has ended here, or was given up with the node, may not begin here again before the leader has taken that in.
-               and not exists (select 1 from report r where r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = $1 and r.state = 'ended')
+               -- An attempt that ended here, or was given up with the node,
+               -- must not start here again before the leader has processed that.
+               and not exists (select 1 from report r where r.tenant_id = a.tenant_id and r.attempt_id = a.id
+                   and r.node_id = $1 and r.state = 'ended')
             """);
 
     /**
-     * Takes reports of attempts bound to this node; the inbox hears only of those whose state changed, the log grows without the leader.
+     * Stores reports of attempts that are bound to this node. The inbox gets only those whose state changed; the log
+     * grows without the leader.
      *
-     * <p>The first end that is told of an attempt stays, so telling it again changes nothing. It is not before the attempt was bound, nor
-     * before the last contact (the third parameter): what the node was silent about then was still going on, and the hour of it may be closed.
+     * <p>The first reported end of an attempt stays, so a repeated report changes nothing. The end is never before the
+     * attempt was bound, nor before the last contact (the third parameter): until that contact the node had reported no
+     * end, and the hour before it may be closed.
      */
     private static final String REPORTS = """
             with said as (
                 select x.*, a.tenant_id, a.workload_id, r.state as old_state,
                        case when x.ended_ago_ms is not null
-                            then greatest(a.bound_at, r.reported_at, $3, clock_timestamp() - x.ended_ago_ms * interval '1 millisecond') end as work_ended_at
-                  from jsonb_to_recordset($2) as x(id uuid, state text, outcome text, exit_code int, message text, started_ms bigint,
+                            then greatest(a.bound_at, r.reported_at, $3,
+                                clock_timestamp() - x.ended_ago_ms * interval '1 millisecond') end as work_ended_at
+                  from jsonb_to_recordset($2) as x(id uuid, state text, outcome text, exit_code int, message text,
+                      started_ms bigint,
                        ended_ms bigint, ended_ago_ms bigint, log_tail text, log_bytes bigint)
                   join attempt a on a.id = x.id
                   left join report r on r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = $1
-                 where exists (select 1 from allocation_device d where d.attempt_id = a.id and d.tenant_id = a.tenant_id and d.node_id = $1)
+                 where exists (select 1 from allocation_device d where d.attempt_id = a.id
+                     and d.tenant_id = a.tenant_id and d.node_id = $1)
                    and r.state is distinct from 'ended'),
             taken as (
-                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, exit_code, message, started_at, ended_at, log_tail,
+                insert into report as r (tenant_id, attempt_id, node_id, state, outcome, exit_code, message,
+                    started_at, ended_at, log_tail,
                                          log_bytes, reported_at, work_ended_at)
-                select tenant_id, id, $1, state, outcome, exit_code, message, timestamptz 'epoch' + started_ms * interval '1 millisecond',
-                       timestamptz 'epoch' + ended_ms * interval '1 millisecond', log_tail, coalesce(log_bytes, 0), clock_timestamp(), work_ended_at
+                select tenant_id, id, $1, state, outcome, exit_code, message,
+                    timestamptz 'epoch' + started_ms * interval '1 millisecond',
+                       timestamptz 'epoch' + ended_ms * interval '1 millisecond', log_tail, coalesce(log_bytes, 0),
+                           clock_timestamp(), work_ended_at
                   from said
-                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state, outcome = excluded.outcome,
-                       exit_code = excluded.exit_code, message = excluded.message, started_at = coalesce(excluded.started_at, r.started_at),
+                on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state,
+                    outcome = excluded.outcome,
+                       exit_code = excluded.exit_code, message = excluded.message,
+                           started_at = coalesce(excluded.started_at, r.started_at),
                        ended_at = excluded.ended_at, log_tail = coalesce(excluded.log_tail, r.log_tail),
                        log_bytes = greatest(excluded.log_bytes, r.log_bytes), reported_at = excluded.reported_at,
                        work_ended_at = coalesce(r.work_ended_at, excluded.work_ended_at)
@@ -123,24 +145,24 @@ class AgentStore {
                 .map(rows -> first(rows).map(row -> row.getLong("revision")).orElse(0L)));
     }
 
-    /** Whether the one who asks may run work on the node. */
+    /** Whether the calling agent may run work on the node. */
     enum Standing {
         LEASED,
-        /** The lease ran out and waits for the leader to give the node up: nothing may run there. */
+        /** The lease expired, and the leader has yet to give the node up: nothing may run there. */
         LAPSED,
-        /** The lease holds, and is that of another agent. */
+        /** The lease is valid, and another agent holds it. */
         OF_ANOTHER_AGENT
     }
 
     /**
-     * What became of a request.
+     * The result of a request.
      *
-     * @param told the leader has something to read
+     * @param announced whether the inbox has a new row for the leader
      */
-    record Taken(boolean told, Standing standing) {}
+    record Taken(boolean announced, Standing standing) {}
 
     /**
-     * Takes in what the agent says.
+     * Applies the report of an agent.
      *
      * @param lease how long the node counts as leased from now
      */
@@ -156,16 +178,19 @@ class AgentStore {
                             .chain(changed -> changed || contact.get().news()
                                     ? inboxNode(connection, node).replaceWith(true)
                                     : Uni.createFrom().item(false))
-                            .chain(told -> reports(
+                            .chain(announced -> reports(
                                             connection,
                                             node,
                                             request.attempts(),
                                             contact.get().before())
-                                    .map(reported -> new Taken(told || reported, standing)));
+                                    .map(reported -> new Taken(announced || reported, standing)));
                 }));
     }
 
-    /** A node that is heard for the first time must suit its pool. Later its pool keeps it, and the leader is careful. */
+    /**
+     * Refuses a node that does not suit its pool, at its first contact only. A known node stays in its pool, and the
+     * leader allows for its isolation.
+     */
     private Uni<Void> requireFit(SqlConnection connection, UUID node, Inventory inventory) {
         return switch (inventory.isolation()) {
             case CONTAINER -> Uni.createFrom().voidItem();
@@ -179,7 +204,10 @@ class AgentStore {
         };
     }
 
-    /** Of one whose request changed nothing: it is old news, or comes from another agent, which is noted. */
+    /**
+     * The standing of an agent whose request changed nothing: the request is outdated, or comes from another agent,
+     * which is recorded.
+     */
     private static Uni<Standing> standing(SqlConnection connection, UUID node, SyncRequest request) {
         return connection
                 .preparedQuery(
@@ -190,7 +218,8 @@ class AgentStore {
                         ? Uni.createFrom().item(Standing.OF_ANOTHER_AGENT)
                         : connection
                                 .preparedQuery(
-                                        "select lease_until > clock_timestamp() as leased from node_contact where node_id = $1")
+                                        "select lease_until > clock_timestamp() as leased from node_contact where "
+                                                + "node_id = $1")
                                 .execute(Tuple.of(node))
                                 .map(rows -> first(rows)
                                         .filter(row -> row.getBoolean("leased"))
@@ -199,42 +228,54 @@ class AgentStore {
     }
 
     /**
-     * Whether the lease of contact c holds and is not that of the agent with this state folder in this boot. Agents that do not tell their
-     * folder are told apart by the boot alone. A node that was lost is no exception: the first agent that is heard again has its lease,
-     * even before the leader has taken the node back.
+     * Whether the lease of contact c is valid and belongs to an agent other than the one with this state folder in this
+     * boot. For agents that do not report their folder, the boot alone decides. This also holds for a lost node: the
+     * first agent that reports again has its lease, even before the leader has taken the node back.
      */
     private static final String ANOTHERS =
             "(c.lease_until > clock_timestamp()" + " and (c.boot_id <> %2$s or coalesce(c.state_id <> %1$s, false)))";
 
     /**
-     * @param news the leader must hear that the node is there (again), or that the machine is another
-     * @param before when the node was heard the time before this; null at the first
+     * @param news whether the leader must learn that the node is present (again), or that its machine is another
+     * @param before the time of the previous contact; null at the first
      */
     private record Contact(
             boolean leased, boolean news, @Nullable OffsetDateTime before) {}
 
-    /** Empty when the request is old news, or of an agent that may not speak for the node. */
+    /** Records the contact; empty if the request is outdated, or from an agent that may not speak for the node. */
     private static Uni<Optional<Contact>> contact(
             SqlConnection connection, UUID node, SyncRequest request, Duration lease) {
         return connection
                 .preparedQuery("""
-                        with before as (select lost_at, cpu_milli, memory_mib, pausing, isolation from node_contact where node_id = $1)
-                        insert into node_contact as c (node_id, agent_version, boot_id, instance_id, sequence, isolation, cpu_milli, memory_mib,
+                        with before as (select lost_at, cpu_milli, memory_mib, pausing, isolation
+                            from node_contact where node_id = $1)
+                        insert into node_contact as c (node_id, agent_version, boot_id, instance_id, sequence,
+                            isolation, cpu_milli, memory_mib,
                                pausing, state_id, last_heard, lease_until)
-                        values ($1, $2, $3, $4, $5, $6, $8, $9, $10, $11, clock_timestamp(), clock_timestamp() + $7::bigint * interval '1 millisecond')
-                        on conflict (node_id) do update set agent_version = excluded.agent_version, boot_id = excluded.boot_id,
-                               instance_id = excluded.instance_id, sequence = excluded.sequence, isolation = excluded.isolation,
-                               cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib, pausing = excluded.pausing,
+                        values ($1, $2, $3, $4, $5, $6, $8, $9, $10, $11, clock_timestamp(),
+                            clock_timestamp() + $7::bigint * interval '1 millisecond')
+                        on conflict (node_id) do update set agent_version = excluded.agent_version,
+                            boot_id = excluded.boot_id,
+                               instance_id = excluded.instance_id, sequence = excluded.sequence,
+                                   isolation = excluded.isolation,
+                               cpu_milli = excluded.cpu_milli, memory_mib = excluded.memory_mib,
+                                   pausing = excluded.pausing,
                                state_id = excluded.state_id,
-                               last_heard = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.last_heard
+                               last_heard = case when c.lost_at is null and c.lease_until < clock_timestamp()
+                                   then c.last_heard
                                                  else excluded.last_heard end,
-                               -- A lease that has run out is not revived before the leader gave the node up: what ran there is over.
-                               lease_until = case when c.lost_at is null and c.lease_until < clock_timestamp() then c.lease_until
+                               -- An expired lease stays expired until the leader has given the node up:
+                               -- the attempts of that lease have ended.
+                               lease_until = case when c.lost_at is null and c.lease_until < clock_timestamp()
+                                   then c.lease_until
                                                   else excluded.lease_until end
                          where (c.instance_id <> excluded.instance_id or c.sequence < excluded.sequence) and not %s
-                        returning c.lease_until > clock_timestamp() as leased, old.last_heard as heard_before, (select lost_at is not null from before) as lost, not exists (select 1 from before) as fresh,
+                        returning c.lease_until > clock_timestamp() as leased, old.last_heard as heard_before,
+                            (select lost_at is not null from before) as lost, not exists (select 1 from before)
+                            as fresh,
                                   (select (b.cpu_milli, b.memory_mib, b.pausing, b.isolation)
-                                          is distinct from (c.cpu_milli, c.memory_mib, c.pausing, c.isolation) from before b) as other
+                                          is distinct from (c.cpu_milli, c.memory_mib, c.pausing, c.isolation)
+                                              from before b) as other
                         """.formatted(ANOTHERS.formatted("excluded.state_id", "excluded.boot_id")))
                 .execute(Tuple.from(new Object[] {
                     node,
@@ -280,16 +321,19 @@ class AgentStore {
                         .put("healthy", device.healthy())));
         return connection
                 .preparedQuery("""
-                        with x as (select * from jsonb_to_recordset($2) as x(device_index int, uuid text, model text, memory_mib bigint, mig boolean,
+                        with x as (select * from jsonb_to_recordset($2) as x(device_index int, uuid text, model text,
+                            memory_mib bigint, mig boolean,
                                           healthy boolean)),
                         gone as (update gpu g set healthy = false
                                   where g.node_id = $1 and g.healthy and g.device_index not in (select device_index from x) returning 1),
                         now as (insert into gpu as g (node_id, device_index, uuid, model, memory_mib, mig, healthy)
                                 select $1, device_index, uuid, model, memory_mib, mig, healthy from x
-                                on conflict (node_id, device_index) do update set uuid = excluded.uuid, model = excluded.model,
+                                on conflict (node_id, device_index) do update set uuid = excluded.uuid,
+                                    model = excluded.model,
                                        memory_mib = excluded.memory_mib, mig = excluded.mig, healthy = excluded.healthy
                                  where (g.uuid, g.model, g.memory_mib, g.mig, g.healthy)
-                                       is distinct from (excluded.uuid, excluded.model, excluded.memory_mib, excluded.mig, excluded.healthy)
+                                       is distinct from (excluded.uuid, excluded.model, excluded.memory_mib,
+                                           excluded.mig, excluded.healthy)
                                 returning 1)
                         select (select count(*) from gone) + (select count(*) from now) as changed
                         """)
@@ -344,12 +388,12 @@ class AgentStore {
         return json;
     }
 
-    /** PostgreSQL's text has no NUL; the output of a process may. */
+    /** Removes NUL characters, which PostgreSQL's text cannot hold, from the output of a process. */
     private static String printable(String text) {
         return text.replace('\0', '\uFFFD');
     }
 
-    /** What should be on a node: the attempts that run or are to stop, and those that stay paused. */
+    /** The desired state of a node: the attempts that run or must stop, and those that stay paused. */
     record Wanted(List<AttemptOrder> attempts, List<UUID> paused) {}
 
     Uni<Wanted> wanted(UUID node) {
@@ -369,7 +413,7 @@ class AgentStore {
                 }));
     }
 
-    /** Of these, which the leader has taken in as ended, or never knew: the agent may forget them. */
+    /** Those of these attempts that the agent may forget: the leader has processed their end, or never knew them. */
     Uni<List<UUID>> forgettable(UUID node, List<UUID> ended) {
         if (ended.isEmpty()) {
             return Uni.createFrom().item(List.of());
@@ -378,7 +422,8 @@ class AgentStore {
                 .preparedQuery("""
                         select x.id from unnest($2::uuid[]) as x(id) left join attempt a on a.id = x.id
                          where a.id is null or a.state = 'ended'
-                            or not exists (select 1 from allocation_device d where d.attempt_id = a.id and d.node_id = $1)
+                            or not exists (select 1 from allocation_device d where d.attempt_id = a.id
+                                and d.node_id = $1)
                          order by x.id
                         """)
                 .execute(Tuple.of(node, ended.toArray(UUID[]::new)))
@@ -427,10 +472,10 @@ class AgentStore {
                 .mapToInt(AttemptOrder.DeviceShare::gpuMilli)
                 .max();
         if (part.isPresent()) {
-            // The profile may have been changed since the part was given.
+            // The profile may have changed since the part was allocated.
             int most = limitMilli == null ? part.getAsInt() : Math.max(part.getAsInt(), limitMilli);
             environment.put("QM_GPU_LIMIT", new GpuAmount(most).decimal());
-            // Read by NVIDIA's Multi-Process Service where a node runs it, and by nothing else.
+            // Only NVIDIA's Multi-Process Service reads it, on nodes that run it.
             environment.put("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", Integer.toString((most + 9) / 10));
         }
         Integer surplusWorker = row.getInteger("worker");
@@ -459,11 +504,11 @@ class AgentStore {
         if (!row.getString("state").equals("stopping")) {
             return new AttemptOrder.Desired.Run();
         }
-        // Nothing left means that the stop is heard late, and then work has its whole grace; not so what was to have
+        // No time left means that the stop arrived late: then the work gets its whole grace, unless it should have
         // stopped by now.
         long graceLeft =
                 row.getBoolean("at_once") ? AttemptOrder.Desired.Stop.AT_ONCE_MILLIS : row.getLong("grace_left_ms");
-        // What is cancelled, and in a hurry, does not pause any more.
+        // An attempt that is cancelled with a deadline does not pause any more.
         boolean pauses = row.getString("stop_reason").equals("paused") && !row.getBoolean("hurried");
         if (pauses && row.getString("pausing") != null) {
             return new AttemptOrder.Desired.Pause(graceLeft);

@@ -19,7 +19,10 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** Comparisons of a tenant's policies with the groups of its realm. They also happen by themselves, every few minutes. */
+/**
+ * Comparisons of a tenant's policies with the groups of its realm. The service also runs them periodically, every few
+ * minutes by default.
+ */
 @Path("/v1/tenants/{tenant}/drift-checks")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Policies")
@@ -36,8 +39,8 @@ public class DriftCheckResource {
     @Operation(
             operationId = "checkDrift",
             summary = "Compares policies with the realm's groups",
-            description =
-                    "A policy whose group is gone is suspended: what waits under it says SUSPENDED, what runs goes on. It is resumed when the group is back.")
+            description = "The check suspends a policy whose group is gone: its waiting work shows SUSPENDED, "
+                    + "its running work continues. The check resumes the policy when the group is back.")
     @APIResponse(
             responseCode = "200",
             content = @Content(schema = @Schema(implementation = PolicyApi.DriftChecked.class)))

@@ -33,9 +33,10 @@ import java.util.stream.Collectors;
 import org.jboss.logging.Logger;
 
 /**
- * Compares policies with the groups of their tenant's realm, which the tenant's people may change behind our back. A policy whose group is
- * gone is suspended, and resumed when the group is back. The realm is asked before the transaction, and only what was asked for is
- * judged in it, so that no lock is held for Keycloak. Replicas may do the same side by side: who comes second finds nothing to change.
+ * Compares policies with the groups of their tenant's realm, which the tenant's admins may change in Keycloak. A policy
+ * whose group is gone is suspended, and resumed when the group is back. The check asks the realm before the
+ * transaction, so that it holds no lock while it waits for Keycloak. It judges only the groups that it asked for.
+ * Replicas may check at the same time: the second one finds nothing to change.
  */
 @ApplicationScoped
 public class GroupDrift {
@@ -64,7 +65,7 @@ public class GroupDrift {
         this.wakeups = wakeups;
     }
 
-    /** What the realm said: of the groups that it answered for, those it lacks. */
+    /** The realm's answer: the groups that it covers, and those of them that the realm lacks. */
     private record Seen(Set<GroupPath> asked, Set<GroupPath> missing) {
 
         boolean differsFrom(Policy policy) {
@@ -78,7 +79,7 @@ public class GroupDrift {
         }
     }
 
-    /** A group of which Keycloak says nothing leaves its policies as they are. */
+    /** A group for which Keycloak gives no answer leaves its policies unchanged. */
     private static Seen seen(TenantGroups.Presence presence) {
         Set<GroupPath> asked = new HashSet<>(presence.present());
         asked.addAll(presence.missing());
@@ -99,7 +100,7 @@ public class GroupDrift {
                 .transformToUniAndConcatenate(tenant -> check(tenant)
                         .onFailure()
                         .invoke(e -> LOG.warnf(
-                                "the groups of tenant %s could not be compared with its policies: %s",
+                                "cannot compare the policies of tenant %s with the groups of its realm: %s",
                                 tenant, e.getMessage()))
                         .onFailure()
                         .recoverWithNull())
@@ -107,15 +108,15 @@ public class GroupDrift {
                 .last()
                 .replaceWithVoid()
                 .onFailure()
-                .invoke(e -> LOG.warnf("policies could not be compared with groups: %s", e.getMessage()))
+                .invoke(e -> LOG.warnf("cannot compare policies with the groups of their realms: %s", e.getMessage()))
                 .onFailure()
                 .recoverWithNull();
     }
 
     private Uni<List<TenantId>> tenants() {
         return database.on(connection -> connection
-                        .query(
-                                "select distinct t.id from tenant t join policy p on p.tenant_id = t.id where t.state in ('active', 'suspended') and p.retired_at is null order by t.id")
+                        .query("select distinct t.id from tenant t join policy p on p.tenant_id = t.id where "
+                                + "t.state in ('active', 'suspended') and p.retired_at is null order by t.id")
                         .execute())
                 .map(rows -> {
                     List<TenantId> ids = new ArrayList<>();
@@ -137,7 +138,7 @@ public class GroupDrift {
                         : Uni.createFrom().voidItem());
     }
 
-    /** At once, as somebody asks for it. */
+    /** Runs the check immediately, for a caller of the API. */
     Uni<Response> check(TenantId tenant, WriteParams params, UriInfo uri) {
         return compare(tenant)
                 .chain(compared -> writes.run(tenant, uri, params, null, work -> settle(work, compared.seen())

@@ -22,14 +22,14 @@ import java.util.stream.Stream;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Policies as the API speaks of them. */
+/** Requests and answers of the API for policies. */
 final class PolicyApi {
 
     private PolicyApi() {}
 
     @Schema(
             name = "PolicyQuotaRequest",
-            description = "What is absent takes its default: 0 reserved, no limit, all lendable, rank 0.")
+            description = "An absent field takes its default: 0 reserved, no limit, all lendable, rank 0.")
     record QuotaRequest(
             @Schema(required = true, description = "name of a pool, or * for all pools together", examples = "h100")
             @Nullable
@@ -38,12 +38,13 @@ final class PolicyApi {
             @Schema(description = "the group's deserved share; others may borrow it while it is unused") @Nullable
             GpuAmount reserved,
 
-            @Schema(description = "ceiling on what the group holds at once; absent: none of its own") @Nullable
+            @Schema(description = "the most that the group may hold at the same time; absent: no limit of its own")
+            @Nullable
             GpuAmount limit,
 
             @Schema(
-                    description =
-                            "part in spare capacity; absent: what is reserved, or 1 where no sibling reserves anything")
+                    description = "share of spare capacity; absent: the reserved amount, or 1 where no sibling "
+                            + "reserves anything")
             @Nullable
             Integer weight,
 
@@ -51,22 +52,23 @@ final class PolicyApi {
             @Nullable
             GpuAmount lendable,
 
-            @Schema(description = "lower goes first among siblings") @Nullable
+            @Schema(description = "siblings with a lower rank go first") @Nullable
             Integer rank,
 
-            @Schema(description = "what stands for a time in the place of reserved and limit; absent: nothing")
+            @Schema(description = "temporary values for reserved and limit; absent: none")
             QuotaOverrideApi.@Nullable Request override,
 
             @Schema(
-                    description =
-                            "by then what is held beyond the limit is to be gone: from then on it is stopped; a time that has passed: at once; absent: it goes on",
+                    description = "time from which the service stops work beyond the limit; a time in the past: "
+                            + "immediately; absent: such work continues",
                     examples = "2026-12-01T18:00:00Z")
             @Nullable
             String drainBy,
 
             @Schema(
                     description =
-                            "whether its work takes nothing back from outside it; others take back from it as ever; absent: false")
+                            "whether its work reclaims nothing from other groups; other groups still reclaim from "
+                                    + "it; absent: false")
             @Nullable
             Boolean fence) {
 
@@ -77,23 +79,25 @@ final class PolicyApi {
 
     @Schema(name = "PolicyRequest")
     record Request(
-            @Schema(description = "needed to create; in an update the path says it", examples = "rnd") @Nullable
+            @Schema(description = "required to create; an update takes it from the path", examples = "rnd") @Nullable
             String name,
 
-            @Schema(required = true, description = "path of the group it is for", examples = "/rnd") @Nullable
+            @Schema(required = true, description = "path of the group that the policy is for", examples = "/rnd")
+            @Nullable
             String group,
 
             @Nullable List<@Nullable QuotaRequest> quotas,
 
-            @Schema(description = "names of profiles; each gives a queue") @Nullable
+            @Schema(description = "names of profiles; the policy gets a queue for each") @Nullable
             List<String> profiles,
 
             @Schema(description = "whether work may run beyond what is reserved", defaultValue = "true") @Nullable
             Boolean overQuota,
 
             @Schema(
-                    description =
-                            "what becomes of preempted work; absent: requeue. pause frees its GPUs and keeps its processes, where its node can and it has one worker; else as requeue")
+                    description = "what the service does with preempted work; absent: requeue. pause frees "
+                            + "the GPUs and keeps the processes, if the node supports it and the workload "
+                            + "has one worker; otherwise it acts as requeue")
             @Nullable
             PreemptionAction onPreemption,
 
@@ -101,35 +105,38 @@ final class PolicyApi {
             @Nullable
             Duration grace,
 
-            @Schema(description = "what one user may hold at once; absent: no bound of its own") @Nullable
+            @Schema(description = "the most that one user may hold at the same time; absent: no limit of its own")
+            @Nullable
             GpuAmount userLimit,
 
             @Schema(
                     description =
-                            "workloads of the group and of groups below it that may hold devices at once, whatever their size; absent: no bound",
+                            "number of workloads of the group and of groups below it that may run at the same time, "
+                                    + "regardless of their size; absent: no limit",
                     minimum = "1",
                     maximum = "1000000")
             @Nullable
             Integer maxRunning,
 
             @Schema(
-                    description =
-                            "the highest priority that a submission may state; absent: the default of the workload's type",
+                    description = "the highest priority that a submission may state; absent: the default of the "
+                            + "workload's type",
                     minimum = "0",
                     maximum = "1000")
             @Nullable
             Integer maxPriority,
 
             @Schema(
-                    description =
-                            "whether submissions may be non-preemptible, be it stated or by their type; absent: false")
+                    description = "whether submissions may be non-preemptible, by their own field or by their "
+                            + "type; absent: false")
             @Nullable
             Boolean nonPreemptible) {}
 
     @Schema(
             name = "PolicyQuotaPatch",
             description =
-                    "What is absent stays; null returns a field to its default, and a new quota begins with the defaults.")
+                    "An absent field stays unchanged; null returns a field to its default. A new quota begins with the "
+                            + "defaults.")
     record QuotaPatch(
             @Nullable GpuAmount reserved,
             @Nullable GpuAmount limit,
@@ -164,16 +171,16 @@ final class PolicyApi {
 
     @Schema(
             name = "PolicyPatch",
-            description =
-                    "A merge patch (RFC 7396): what is absent stays, null returns a field to its default, objects are merged, lists are replaced.")
+            description = "A merge patch (RFC 7396): an absent field stays unchanged, null returns a field to "
+                    + "its default, objects are merged, lists are replaced.")
     record Patch(
-            @Schema(description = "path of the group it is for", examples = "/rnd") @Nullable
+            @Schema(description = "path of the group that the policy is for", examples = "/rnd") @Nullable
             String group,
 
-            @Schema(description = "by name of the pool, or * for all pools together; null takes a quota away") @Nullable
+            @Schema(description = "by name of the pool, or * for all pools together; null removes a quota") @Nullable
             Map<String, @Nullable QuotaPatch> quotas,
 
-            @Schema(description = "names of profiles; each gives a queue") @Nullable
+            @Schema(description = "names of profiles; the policy gets a queue for each") @Nullable
             List<String> profiles,
 
             @Nullable Boolean overQuota,
@@ -206,7 +213,7 @@ final class PolicyApi {
                     view.nonPreemptible());
         }
 
-        /** The names of its pools, in the order of {@link #request}'s quotas. */
+        /** The names of the pools, in the order of {@link #request}'s quotas. */
         List<String> pools() {
             return quotas == null ? List.of() : List.copyOf(quotas.keySet());
         }
@@ -240,13 +247,13 @@ final class PolicyApi {
             @Nullable GpuAmount lendable,
             int rank,
 
-            @Schema(description = "what stands for a time in the place of reserved and limit")
+            @Schema(description = "temporary values for reserved and limit")
             QuotaOverrideApi.@Nullable View override,
 
-            @Schema(description = "from then on what is held beyond the limit is stopped") @Nullable
+            @Schema(description = "time from which the service stops work beyond the limit") @Nullable
             Instant drainBy,
 
-            @Schema(description = "whether its work takes nothing back from outside it")
+            @Schema(description = "whether its work reclaims nothing from other groups")
             boolean fence) {
 
         static QuotaView of(TenantRules rules, PolicyQuota quota) {
@@ -264,13 +271,13 @@ final class PolicyApi {
         }
     }
 
-    /** What a policy and the realm do not agree about. */
+    /** A difference between a policy and the realm. */
     @Schema(name = "PolicyDriftKind")
     enum DriftKind {
         GROUP_GONE
     }
 
-    @Schema(name = "PolicyDrift", description = "What the policy and the realm do not agree about.")
+    @Schema(name = "PolicyDrift", description = "A difference between the policy and the realm.")
     record Drift(DriftKind kind, Instant since) {
 
         static Drift groupGone(Instant since) {
@@ -278,15 +285,17 @@ final class PolicyApi {
         }
     }
 
-    @Schema(name = "DriftCheck", description = "What a comparison of policies with the realm's groups changed.")
+    @Schema(
+            name = "DriftCheck",
+            description = "The changes that a comparison of policies with the realm's groups made.")
     record DriftChecked(
-            @Schema(description = "policies that were compared")
+            @Schema(description = "number of policies compared")
             int policies,
 
-            @Schema(description = "names of policies suspended just now, because their group is gone")
+            @Schema(description = "names of the policies that this check suspended, because their group is gone")
             List<String> suspended,
 
-            @Schema(description = "names of policies resumed just now, because their group is back")
+            @Schema(description = "names of the policies that this check resumed, because their group is back")
             List<String> resumed) {}
 
     @Schema(name = "Policy")
@@ -318,8 +327,8 @@ final class PolicyApi {
             ChangeImpact effects,
 
             @Schema(
-                    description =
-                            "what the policy allows, but may surprise; in answers to writes also the warnings of its effects")
+                    description = "warnings about what the policy allows; in answers to writes also the warnings of "
+                            + "its effects")
             List<String> warnings) {
 
         View {
@@ -367,9 +376,9 @@ final class PolicyApi {
 
         private static List<String> warnings(Policy policy) {
             return policy.rights().areUnbounded()
-                    ? List.of(
-                            "policy " + policy.name() + " lets every submission take the highest priority and be"
-                                    + " non-preemptible; state a lower maxPriority, or nonPreemptible false, unless that is meant")
+                    ? List.of("policy " + policy.name() + " allows every submission the highest priority and"
+                            + " non-preemptible work; set a lower maxPriority, or nonPreemptible to false, "
+                            + "unless you intend this")
                     : List.of();
         }
     }

@@ -24,7 +24,10 @@ import java.util.Set;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
-/** Reads requests for policies and profiles against the rules in force: names become ids, and all that is wrong is noted at once. */
+/**
+ * Reads requests for policies and profiles against the current rules. It turns names into ids, and reports all errors
+ * together.
+ */
 public final class PolicyReader {
 
     private static final int MAX_QUOTAS = 100;
@@ -39,7 +42,10 @@ public final class PolicyReader {
         this.problems = problems;
     }
 
-    /** A policy with the id, name and version of {@code old}, or a new one. Only whole when nothing was noted. */
+    /**
+     * Reads a policy with the id, name and version of {@code old}, or a new one. The result is complete only when there
+     * are no errors.
+     */
     Policy policy(PolicyApi.Request request, Optional<Policy> old) {
         String name = old.map(Policy::name).orElseGet(() -> ResourceNames.check(problems, "name", request.name()));
         problems.check(
@@ -66,7 +72,9 @@ public final class PolicyReader {
                 old.map(policy -> policy.version() + 1).orElse(0L));
     }
 
-    /** A cap on running workloads; none where none is stated, or none that is accepted, which is noted. */
+    /**
+     * A limit on running workloads; empty where the request states none, or states an invalid one, which is an error.
+     */
     public static OptionalInt maxRunning(ProblemException.Invalid problems, String field, @Nullable Integer asked) {
         if (asked == null) {
             return OptionalInt.empty();
@@ -85,7 +93,7 @@ public final class PolicyReader {
                 Boolean.TRUE.equals(request.nonPreemptible()));
     }
 
-    /** A policy keeps a group that was accepted once. */
+    /** The policy keeps its group even if the path would no longer be valid. */
     private GroupPath group(@Nullable String path, Optional<Policy> old) {
         if (path == null) {
             problems.add("group", "is missing", GroupPath.ACCEPTED);
@@ -137,7 +145,7 @@ public final class PolicyReader {
         if (found.isEmpty()) {
             problems.add(
                     field,
-                    pool == null ? "is missing" : "\"" + pool + "\" is no pool of this tenant",
+                    pool == null ? "is missing" : "\"" + pool + "\" is not a pool of this tenant",
                     acceptedPools() + ", or * for all together");
         }
         return found;
@@ -158,7 +166,7 @@ public final class PolicyReader {
         return grace.toMillis();
     }
 
-    /** The profiles a policy names, in its order. */
+    /** The profiles that a policy names, in its order. */
     List<Profile> profiles(@Nullable List<String> names) {
         if (names == null) {
             return List.of();
@@ -185,7 +193,7 @@ public final class PolicyReader {
                 : String.join(", ", rules.profiles().stream().map(Profile::name).toList());
     }
 
-    /** The rules with the policy and exactly these profiles: queues that are there already stay as they are. */
+    /** The rules with the policy and exactly these profiles. Existing queues stay unchanged. */
     TenantRules with(Policy policy, List<Profile> profiles) {
         TenantRules after = rules.with(policy);
         Set<UUID> wanted = new HashSet<>(profiles.stream().map(Profile::id).toList());
@@ -211,7 +219,7 @@ public final class PolicyReader {
         problems.check(
                 among.queue(name).isEmpty(),
                 field,
-                "its queue would be named " + name + ", and there is one of that name",
+                "its queue would be named " + name + ", but a queue of that name exists already",
                 "another name for the policy or the profile");
         return Queue.of(name, policy, profile, Queue.Terms.DEFAULT);
     }

@@ -29,7 +29,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What a tenant's admins give its groups for a time. */
+/** The capacity reservations that a tenant's admins give to groups. */
 @Path("/v1/tenants/{tenant}/capacity-reservations")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Capacity reservations")
@@ -47,9 +47,9 @@ public class PolicyReservationResource {
     @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "createCapacityReservation",
-            summary = "Raises what is reserved for a policy's group in a pool, and its limit, for a window of time",
-            description =
-                    "At each moment of it, what groups reserve must fit what the tenant, or the group above, has then.")
+            summary = "Raises the reserved amount and the limit of a policy's group in a pool for a window of time",
+            description = "At each moment of the window, the reservations of groups must fit the reservation "
+                    + "of their parent.")
     @APIResponse(
             responseCode = "201",
             content = @Content(schema = @Schema(implementation = CapacityReservationApi.View.class)))
@@ -69,7 +69,7 @@ public class PolicyReservationResource {
                     "Lists the capacity reservations of the tenant and its groups in the order in which they were made")
     public Uni<Page<CapacityReservationApi.View>> list(
             @PathParam("tenant") String tenant,
-            @Parameter(description = "those that are over, instead of those that are planned or open")
+            @Parameter(description = "lists the reservations that are over, instead of those that are planned or open")
                     @QueryParam("over")
                     @DefaultValue("false")
                     boolean over,
@@ -91,9 +91,9 @@ public class PolicyReservationResource {
     @RequiresPermission(Permission.CAPACITY_RESERVATIONS_WRITE)
     @Operation(
             operationId = "endCapacityReservation",
-            summary =
-                    "Takes back a group's capacity reservation that has not begun, ends one that has; what runs goes on as over-quota")
-    @APIResponse(responseCode = "204", description = "It is gone, or over.")
+            summary = "Cancels a group's planned capacity reservation, or ends an open one; running work "
+                    + "continues as over-quota")
+    @APIResponse(responseCode = "204", description = "The reservation is cancelled or ended.")
     public Uni<Response> end(
             @PathParam("tenant") String tenant,
             @PathParam("capacityReservation") String id,

@@ -28,7 +28,10 @@ import java.util.Optional;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
-/** Gives groups parts of their tenant's reservation for a time; never more than the tenant has at each moment of it. */
+/**
+ * Gives groups parts of their tenant's reservation for a window of time, and never more than the tenant has at each
+ * moment of it.
+ */
 @ApplicationScoped
 class PolicyReservationService {
 
@@ -90,7 +93,9 @@ class PolicyReservationService {
         return policy;
     }
 
-    /** Refused where at some moment of it a tenant's or a group's reservation would be given out more than once by its children. */
+    /**
+     * Refuses the reservation where, at some moment of it, children would reserve more than their tenant or group has.
+     */
     private void requireRoom(TenantRules rules, List<CapacityReservation> coming, CapacityReservation made) {
         List<CapacityReservation> all = new ArrayList<>(coming);
         all.add(made);
@@ -98,7 +103,9 @@ class PolicyReservationService {
         CalendarFit.objections(
                         new CalendarFit.State(rules, coming), new CalendarFit.State(rules, all), reservations.now())
                 .forEach(objection -> unfit.add(
-                        "gpus", "does not fit: " + objection.text(), "as much as is left at each moment of it"));
+                        "gpus",
+                        "does not fit: " + objection.text(),
+                        "at most the amount that is free at each moment of the window"));
         unfit.refuseIfAny(RuleChanges.DO_NOT_FIT);
     }
 
@@ -115,7 +122,8 @@ class PolicyReservationService {
                 .invoke(found -> {
                     if (found.reservation().policy().isEmpty()) {
                         throw ProblemException.forbidden(
-                                "the operator made this capacity reservation for the tenant; only the operator ends it");
+                                "the operator made this capacity reservation for the tenant; only the "
+                                        + "operator can end it");
                     }
                 });
     }

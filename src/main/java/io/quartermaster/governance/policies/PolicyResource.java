@@ -35,7 +35,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What a tenant's admins grant its groups. */
+/** The grants of a tenant's admins to groups. */
 @Path("/v1/tenants/{tenant}/policies")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Policies")
@@ -51,8 +51,8 @@ public class PolicyResource {
     @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "createPolicy",
-            summary =
-                    "Grants a group quotas and profiles, and makes its queues; the same again changes nothing and answers 200")
+            summary = "Grants a group quotas and profiles, and creates its queues; an identical repeat "
+                    + "changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
     public Uni<Response> create(
@@ -88,9 +88,10 @@ public class PolicyResource {
     @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "updatePolicy",
-            summary = "Replaces a policy; profiles that are new make queues, profiles left out retire theirs",
+            summary = "Replaces a policy; creates queues for added profiles, and retires the queues of removed ones",
             description =
-                    "Cutting what is reserved or a limit stops nothing: what is beyond runs on as over-quota. The answer says how much that is.")
+                    "A cut of the reservation or the limit stops no work: excess work continues as over-quota. The "
+                            + "answer contains the number of such workloads.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = PolicyApi.View.class)))
     public Uni<Response> update(
             @PathParam("tenant") String tenant,
@@ -119,8 +120,9 @@ public class PolicyResource {
     @Operation(
             operationId = "patchPolicy",
             summary = "Changes some fields of a policy, by a merge patch (RFC 7396)",
-            description =
-                    "What is absent stays, null returns a field to its default, lists are replaced; quotas are an object by name of the pool. A patch that changes nothing leaves the version as it is.")
+            description = "An absent field stays unchanged, null returns a field to its default, lists are "
+                    + "replaced; quotas are an object by name of the pool. A patch that changes nothing "
+                    + "leaves the version as it is.")
     @RequestBody(
             required = true,
             content = {
@@ -148,9 +150,10 @@ public class PolicyResource {
     @RequiresPermission(Permission.POLICIES_WRITE)
     @Operation(
             operationId = "retirePolicy",
-            summary = "Retires a policy and its queues; what runs goes on as over-quota",
+            summary = "Retires a policy and its queues; running work continues as over-quota",
             description =
-                    "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
+                    "While work waits in a queue that the call retires, the call must say what to do with it, or is "
+                            + "refused (409).")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ChangeImpact.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(

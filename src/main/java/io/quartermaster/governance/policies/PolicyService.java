@@ -35,7 +35,7 @@ import java.util.Set;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/** Makes, changes and retires policies, and with them their queues. */
+/** Creates, changes and retires policies together with their queues. */
 @ApplicationScoped
 class PolicyService {
 
@@ -60,7 +60,7 @@ class PolicyService {
         this.json = json;
     }
 
-    /** What a list of policies is narrowed to; null leaves all. */
+    /** The filters of a list of policies; null does not filter. */
     record Filter(@Nullable String group, @Nullable String profile) {
 
         boolean matches(TenantRules rules, Policy policy) {
@@ -115,7 +115,7 @@ class PolicyService {
                 }));
     }
 
-    /** Changes what the patch names, and leaves the rest as it is. */
+    /** Changes the fields that the patch names, and leaves the rest unchanged. */
     Uni<Response> patch(
             TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri, WaitingWorkPolicy how)
             throws JsonProcessingException {
@@ -134,7 +134,7 @@ class PolicyService {
                 }));
     }
 
-    /** A patch names quotas by pool: so must what is said of them. */
+    /** A patch names quotas by pool, so its errors name them by pool too. */
     private static Uni<WriteReply> byPool(List<String> pools, Supplier<Uni<WriteReply>> work) {
         return Uni.createFrom()
                 .<WriteReply>deferred(work::get)
@@ -151,8 +151,9 @@ class PolicyService {
     }
 
     /**
-     * Asked of the realm before the transaction, so that no lock is held for Keycloak. The policy is accepted all the same, since groups may
-     * follow policies; and nothing is said when Keycloak does not answer soon.
+     * Asks the realm before the transaction, so that no lock is held while Keycloak answers. The service accepts the
+     * policy in any case, because groups may be created after policies. It gives no warning when Keycloak does not
+     * answer soon.
      */
     private Uni<Optional<String>> groupWarning(TenantId tenant, @Nullable String group) {
         if (group == null || !GroupPath.isValid(group)) {
@@ -163,7 +164,7 @@ class PolicyService {
                 .recoverWithItem(false)
                 .map(lacks -> lacks
                         ? Optional.of("the realm has no group " + group
-                                + ". The policy is suspended at the next drift check, until the group is made")
+                                + ". The next drift check suspends the policy; create the group to resume it")
                         : Optional.empty());
     }
 
@@ -213,7 +214,10 @@ class PolicyService {
                 });
     }
 
-    /** What runs goes on as over-quota; the reservations of groups below are checked against the next policy above from now on. */
+    /**
+     * Running work continues as over-quota. From then on, the reservations of groups below are checked against the next
+     * policy above.
+     */
     Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
         return writes.run(tenant, uri, params, null, work -> {
             TenantRules before = work.before();
@@ -228,7 +232,7 @@ class PolicyService {
         });
     }
 
-    /** A group's own policy says what the group was granted: its admins state policies for the groups below it only. */
+    /** A group's own policy is the grant to that group: its admins set policies only for the groups below it. */
     private static void requireMayWrite(Caller caller, GroupPath group) {
         boolean above = caller.groups().stream().anyMatch(mine -> mine.contains(group) && !mine.equals(group));
         if (!caller.mayEverywhere(Permission.POLICIES_WRITE) && !above) {

@@ -12,48 +12,59 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Profiles as the API speaks of them. */
+/** Requests and answers of the API for profiles. */
 public final class ProfileApi {
 
     private static final String MAX_GPUS =
-            "a workload may name any whole number of GPUs for a worker, from gpus up to this; absent: it has gpus";
+            "the most whole GPUs per worker that a workload may request, from gpus up to this number; "
+                    + "absent: always gpus";
 
     private static final String GPU_LIMIT =
-            "up to how much of each of its GPUs work of a part may use while nobody else does; gpus is what is guaranteed, counted and metered; absent: no more than that";
+            "the most of each GPU that a workload with a part of a GPU may use while the rest is idle; "
+                    + "gpus is guaranteed, counted and metered; absent: no more than gpus";
 
     private static final String MOVE_BACK =
-            "whether preemptible work that runs in a later pool is moved to an earlier one once nobody who waits could start in what is free there";
+            "whether the leader moves preemptible work from a later pool to an earlier one, "
+                    + "once no waiting workload could start in the free capacity there";
 
     private static final String GPU_MEMORY =
-            "of a GPU, for one worker: it counts as its part of the GPU that it is given, in thousandths, rounded up";
+            "memory of a GPU for one worker; counts as its part of the memory of the assigned GPU, in "
+                    + "thousandths, rounded up";
 
     private static final String MIG =
-            "profile of the MIG instance of one worker: it counts as its compute slices of 7, in thousandths, rounded down";
+            "MIG profile of the instance of one worker; counts as its compute slices divided by 7, in thousandths, "
+                    + "rounded down";
 
     private static final String GPU_DEVICES =
-            "how many GPUs of one node one worker has such a part of, or so much memory of; absent: 1";
+            "number of GPUs of one node over which one worker has this part, or this memory; absent: 1";
 
     private ProfileApi() {}
 
     @Schema(
             name = "ProfileSlice",
-            description = "Its workers come in slices of so many, by their numbers, each close together.")
+            description = "Divides the workers, by their numbers, into slices of equal size; the workers of a "
+                    + "slice run close together.")
     public record SliceOfWorkers(
-            @Schema(description = "of one slice; workers and minWorkers are multiples of it", examples = "4") @Nullable
+            @Schema(
+                    description = "number of workers of one slice; workers and minWorkers are multiples of it",
+                    examples = "4")
+            @Nullable
             Integer workers,
 
-            @Schema(description = "each slice inside one domain of this level", examples = "rack") @Nullable
+            @Schema(description = "each slice runs inside one domain of this level", examples = "rack") @Nullable
             String required) {}
 
     @Schema(
             name = "ProfileTopology",
-            description = "Where its workers are to be together, by levels of its pools' topology.")
+            description = "How close together the workers run, by levels of the topology of the pools.")
     public record Topology(
-            @Schema(description = "all inside one domain of this level, or it does not start", examples = "rack")
+            @Schema(
+                    description = "all workers run inside one domain of this level, or the workload does not start",
+                    examples = "rack")
             @Nullable
             String required,
 
-            @Schema(description = "inside one domain of this level where that is possible") @Nullable
+            @Schema(description = "the workers run inside one domain of this level where possible") @Nullable
             String preferred,
 
             @Nullable SliceOfWorkers slice) {
@@ -77,15 +88,15 @@ public final class ProfileApi {
     @Schema(name = "ProfileRequest")
     public record Request(
             @Schema(
-                    description =
-                            "needed to create; in an update the path says it, and the shape of a what-if has none",
+                    description = "required to create; an update takes it from the path, and the shape of a "
+                            + "what-if has no name",
                     examples = "3xgpu")
             @Nullable
             String name,
 
             @Schema(
-                    description =
-                            "GPUs of one worker: a whole number, or a part of one; this, or gpuMemoryMiB, or mig is given",
+                    description = "GPUs of one worker: a whole number, or a part of one; this, or gpuMemoryMiB, or mig "
+                            + "is given",
                     examples = "3")
             @Nullable
             GpuAmount gpus,
@@ -103,19 +114,19 @@ public final class ProfileApi {
 
             @Schema(description = GPU_DEVICES) @Nullable Integer gpuDevices,
 
-            @Schema(description = "how many workers it wants; absent: 1") @Nullable
+            @Schema(description = "number of workers; absent: 1") @Nullable
             Integer workers,
 
             @Schema(description = "with how many it starts, all at once; absent: all of them") @Nullable
             Integer minWorkers,
 
-            @Schema(description = "thousandths of a core for each worker; absent: 0") @Nullable
+            @Schema(description = "thousandths of a CPU core for each worker; absent: 0") @Nullable
             Long cpuMilli,
 
             @Schema(description = "main memory for each worker; absent: 0") @Nullable
             Long memoryMiB,
 
-            @Schema(description = "only nodes with these labels") @Nullable
+            @Schema(description = "the workload runs only on nodes with these labels") @Nullable
             Map<String, String> nodeLabels,
 
             @Nullable Topology topology,
@@ -125,10 +136,16 @@ public final class ProfileApi {
 
             @Schema(description = MOVE_BACK) @Nullable Boolean moveBack,
 
-            @Schema(description = "after which a workload is stopped; absent: never", examples = "PT12H") @Nullable
+            @Schema(
+                    description = "run time after which the service stops a workload; absent: never",
+                    examples = "PT12H")
+            @Nullable
             Duration maxRuntime) {
 
-        /** As a request would state it: what has its default is absent where the default follows from another field. */
+        /**
+         * The request that would state this profile. A field with its default value is absent where the default depends
+         * on another field.
+         */
         static Request of(TenantRules rules, Profile profile) {
             View view = View.of(rules, profile, null);
             return new Request(
@@ -153,10 +170,10 @@ public final class ProfileApi {
 
     @Schema(
             name = "ProfilePatch",
-            description =
-                    "A merge patch (RFC 7396): what is absent stays, null returns a field to its default, objects are merged, lists are replaced.")
+            description = "A merge patch (RFC 7396): an absent field stays unchanged, null returns a field to "
+                    + "its default, objects are merged, lists are replaced.")
     record Patch(
-            @Schema(description = "GPUs of one worker; null where gpuMemoryMiB or mig takes its place", examples = "3")
+            @Schema(description = "GPUs of one worker; null where gpuMemoryMiB or mig replaces it", examples = "3")
             @Nullable
             GpuAmount gpus,
 
@@ -173,7 +190,7 @@ public final class ProfileApi {
             @Nullable Long cpuMilli,
             @Nullable Long memoryMiB,
 
-            @Schema(description = "null for a label takes it away") @Nullable
+            @Schema(description = "null for a label removes it") @Nullable
             Map<String, @Nullable String> nodeLabels,
 
             @Nullable Topology topology,
@@ -184,7 +201,7 @@ public final class ProfileApi {
             @Nullable Boolean moveBack,
             @Schema(examples = "PT12H") @Nullable Duration maxRuntime) {}
 
-    /** What a profile asks of GPUs, as its fields say it. */
+    /** The GPU fields of a profile. */
     private record Gpus(
             @Nullable GpuAmount amount,
             @Nullable Long memoryMiB,

@@ -24,8 +24,8 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads shapes of jobs as the API writes them, for profiles and for what-ifs, so that both accept the same. All that is wrong is noted at
- * once, each with its field.
+ * Reads shapes of jobs in the form of the API, for profiles and for what-ifs, so that both accept the same shapes. It
+ * reports all errors together, each with its field.
  */
 public final class ProfileReader {
 
@@ -37,9 +37,9 @@ public final class ProfileReader {
     private static final Duration MAX_RUNTIME = Duration.ofDays(365);
 
     /**
-     * A pool that the tenant has a part of.
+     * A pool in which the tenant has an allotment.
      *
-     * @param levels of its nodes' topology
+     * @param levels the levels of its nodes' topology
      */
     public record Granted(PoolId pool, List<String> levels) {
         public Granted {
@@ -51,19 +51,19 @@ public final class ProfileReader {
     private final String prefix;
     private final Map<String, String> kept;
 
-    /** @param prefix of the fields' paths, such as {@code shape.} */
+    /** @param prefix the start of the fields' paths, such as {@code shape.} */
     public ProfileReader(ProblemException.Invalid problems, String prefix) {
         this(problems, prefix, Map.of());
     }
 
-    /** @param kept labels that the profile has already: they are not checked again unless they change */
+    /** @param kept labels that the profile already has: they are checked only if they change */
     ProfileReader(ProblemException.Invalid problems, String prefix, Map<String, String> kept) {
         this.problems = problems;
         this.prefix = prefix;
         this.kept = kept;
     }
 
-    /** Notes what is wrong whatever the pools are. Answers the GPUs of one worker, where nothing is wrong with them. */
+    /** Reports the errors that do not depend on the pools. Returns the GPUs of one worker, where they have no error. */
     public Optional<GpuRequest> check(ProfileApi.Request request) {
         Optional<GpuRequest> gpus = gpus(request);
         workers(request, most(request, gpus));
@@ -76,7 +76,8 @@ public final class ProfileReader {
                         || given(request.cpuMilli()) > 0
                         || given(request.memoryMiB()) > 0,
                 "cpuMilli",
-                "work without GPUs that asks for no CPU and no memory either would fill a node without end",
+                "a profile without GPUs must request CPU or memory; otherwise any number of workers "
+                        + "would fit on a node",
                 "1 or more, or a memoryMiB of 1 or more");
         labels(request.nodeLabels());
         maxRuntime(request.maxRuntime());
@@ -87,7 +88,7 @@ public final class ProfileReader {
         problems.check(fine, prefix + field, message, accepted);
     }
 
-    /** What one worker asks for; empty when that is not to be told, which is noted. */
+    /** The GPUs of one worker; empty when the request has an error in them, which is reported. */
     private Optional<GpuRequest> gpus(ProfileApi.Request request) {
         GpuAmount amount = request.gpus();
         Long memory = request.gpuMemoryMiB();
@@ -97,12 +98,12 @@ public final class ProfileReader {
         boolean fine = noted(
                         mig == null || amount == null && memory == null,
                         "mig",
-                        "cannot stand beside " + (amount == null ? "gpuMemoryMiB" : "gpus"),
+                        "cannot be combined with " + (amount == null ? "gpuMemoryMiB" : "gpus"),
                         "one of gpus, gpuMemoryMiB and mig, not two")
                 & noted(
                         memory == null || amount == null,
                         "gpuMemoryMiB",
-                        "cannot stand beside gpus",
+                        "cannot be combined with gpus",
                         "one of gpus, gpuMemoryMiB and mig, not two")
                 & noted(
                         amount == null ? memory != null || mig != null : Profile.isAmount(amount.milli()),
@@ -110,7 +111,8 @@ public final class ProfileReader {
                         amount == null
                                 ? "is missing"
                                 : "\"" + amount + "\" is neither a whole number of GPUs nor a part of one GPU",
-                        "\"0\", a part such as \"0.25\", or a whole number such as \"8\"; or gpuMemoryMiB or mig instead")
+                        "\"0\", a part such as \"0.25\", or a whole number such as \"8\"; or gpuMemoryMiB or mig "
+                                + "instead")
                 & noted(
                         memory == null || memory >= 1 && memory <= MAX_AMOUNT,
                         "gpuMemoryMiB",
@@ -119,12 +121,12 @@ public final class ProfileReader {
                 & noted(
                         mig == null || MIG.matcher(mig).matches(),
                         "mig",
-                        "is no MIG profile",
+                        "is not a MIG profile",
                         "a profile of 1, 2, 3, 4 or 7 compute slices as the GPU's maker names it, such as 1g.10gb")
                 & noted(
                         devices == 1 || isPart && devices >= 1 && devices <= MAX_DEVICES,
                         "gpuDevices",
-                        isPart ? "out of range" : "is for parts of GPUs and for memory of GPUs",
+                        isPart ? "out of range" : "applies only to parts of GPUs and to memory of GPUs",
                         isPart ? "1 to " + MAX_DEVICES : "1; give the number of whole GPUs of a worker in gpus");
         return fine
                 ? Optional.of(Profile.gpus(amount == null ? 0 : amount.milli() * devices, devices, memory, mig))
@@ -140,14 +142,14 @@ public final class ProfileReader {
             note(
                     limit.milli() >= part.gpuMilliEach() && limit.milli() <= WHOLE_GPU,
                     "gpuLimit",
-                    "is less than what is guaranteed, or more than a GPU",
+                    "is less than gpus guarantees, or more than one GPU",
                     "\"" + new GpuAmount(part.gpuMilliEach()).decimal() + "\" to \"1\"");
         } else {
-            note(false, "gpuLimit", "is for parts of GPUs", "none; or a part such as \"0.25\" as gpus");
+            note(false, "gpuLimit", "applies only to parts of GPUs", "none; or a part such as \"0.25\" as gpus");
         }
     }
 
-    /** Notes what is wrong with its range; answers what one worker counts as at the most. */
+    /** Reports the errors of the range of GPUs; returns the most that one worker counts as. */
     private long most(ProfileApi.Request request, Optional<GpuRequest> gpus) {
         long least = gpus.map(CounterPool::counts).orElse(0L);
         GpuAmount most = request.maxGpus();
@@ -168,17 +170,17 @@ public final class ProfileReader {
         return fine;
     }
 
-    /** @param each what one of them counts as at the most */
+    /** @param each the most that one worker counts as */
     private void workers(ProfileApi.Request request, long each) {
         int workers = workersOf(request);
         int minWorkers = minWorkersOf(request);
-        // Each factor may be fine alone; together they are what the leader has to hold, count and tell.
+        // Each factor may be valid alone; their product is what the leader has to plan, count and report.
         long mostWorkers = each == 0 ? MAX_WORKERS : Math.min(MAX_WORKERS, GpuAmount.MAX_MILLI / each);
         note(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS);
         note(
                 workers > MAX_WORKERS || workers <= mostWorkers,
                 "workers",
-                "they would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
+                "the workers would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
                 "with so many GPUs each: 1 to " + mostWorkers);
         note(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
         slice(request, workers, minWorkers);
@@ -194,7 +196,7 @@ public final class ProfileReader {
         note(
                 each != null && each >= 1 && workers % each == 0 && minWorkers % each == 0,
                 "topology.slice.workers",
-                "workers and minWorkers are not made of whole slices",
+                "workers and minWorkers are not multiples of the slice",
                 "a number that divides both, " + workers + " and " + minWorkers);
         note(slice.required() != null, "topology.slice.required", "is missing", "a level of its pools");
     }
@@ -216,7 +218,7 @@ public final class ProfileReader {
     }
 
     private void labels(@Nullable Map<String, String> given) {
-        // Labels that an older version accepted stand in the way of no other change.
+        // Labels that an older version accepted do not block other changes.
         if (!kept.equals(given)) {
             NodeLabels.check(problems, prefix + "nodeLabels", given);
         }
@@ -231,7 +233,7 @@ public final class ProfileReader {
     }
 
     /**
-     * The profile that a request states. Ends the request when anything was noted.
+     * Reads the profile that a request states. It refuses the request if there are errors.
      *
      * @param granted by name
      */
@@ -286,7 +288,7 @@ public final class ProfileReader {
                     ? Optional.empty()
                     : Optional.ofNullable(granted.get(name)).map(Granted::pool);
             if (found.isEmpty()) {
-                problems.add(field, "no pool of this tenant", accepted);
+                problems.add(field, "is not a pool of this tenant", accepted);
             } else if (pools.contains(found.get())) {
                 problems.add(field, "is named twice", "each pool once");
             } else {
@@ -296,7 +298,7 @@ public final class ProfileReader {
         return pools;
     }
 
-    /** Notes a level that none of its pools has: it would keep its work waiting for good. */
+    /** Reports a level that none of its pools has, because its work would wait forever. */
     public void checkLevels(Profile profile, SortedMap<String, Granted> granted) {
         SortedSet<String> known = new TreeSet<>();
         granted.values().stream()

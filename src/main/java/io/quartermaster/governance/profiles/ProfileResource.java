@@ -51,7 +51,7 @@ public class ProfileResource {
     @RequiresPermission(Permission.PROFILES_WRITE)
     @Operation(
             operationId = "createProfile",
-            summary = "States the shape of a job; the same again changes nothing and answers 200")
+            summary = "Creates a profile, the shape of a job; an identical repeat changes nothing and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = ProfileApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ProfileApi.View.class)))
     public Uni<Response> create(
@@ -87,7 +87,7 @@ public class ProfileResource {
     @Operation(
             operationId = "updateProfile",
             summary = "Replaces a profile",
-            description = "Work that runs keeps the shape it started with.")
+            description = "Running work keeps the shape with which it started.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ProfileApi.View.class)))
     public Uni<Response> update(
             @PathParam("tenant") String tenant,
@@ -105,8 +105,8 @@ public class ProfileResource {
     @Operation(
             operationId = "patchProfile",
             summary = "Changes some fields of a profile, by a merge patch (RFC 7396)",
-            description =
-                    "What is absent stays, null returns a field to its default, lists are replaced. A patch that changes nothing leaves the version as it is.")
+            description = "An absent field stays unchanged, null returns a field to its default, lists are "
+                    + "replaced. A patch that changes nothing leaves the version as it is.")
     @RequestBody(
             required = true,
             content = {
@@ -131,9 +131,10 @@ public class ProfileResource {
     @RequiresPermission(Permission.PROFILES_WRITE)
     @Operation(
             operationId = "retireProfile",
-            summary = "Retires a profile and its queues, in every policy; what runs goes on as over-quota",
+            summary = "Retires a profile and its queues, in every policy; running work continues as over-quota",
             description =
-                    "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
+                    "While work waits in a queue that the call retires, the call must say what to do with it, or is "
+                            + "refused (409).")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ChangeImpact.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(

@@ -26,7 +26,10 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** Whom a queue admits. A queue is made with one rule, for the group of its policy; one without rules admits nobody. */
+/**
+ * The access rules of a queue. A queue begins with one rule, for the group of its policy; a queue without rules admits
+ * no caller.
+ */
 @Path("/v1/tenants/{tenant}/queues/{queue}/access-rules")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Queues")
@@ -42,7 +45,7 @@ public class AccessRuleResource {
 
     @GET
     @RequiresPermission(Permission.ACCESS_RULES_READ)
-    @Operation(operationId = "listAccessRules", summary = "Lists whom a queue admits")
+    @Operation(operationId = "listAccessRules", summary = "Lists the access rules of a queue")
     public Uni<Page<QueueApi.RuleView>> list(@PathParam("tenant") String tenant, @PathParam("queue") String queue) {
         return queues.rules(new TenantId(tenant), queue, currentCaller.current());
     }
@@ -58,7 +61,9 @@ public class AccessRuleResource {
 
     @POST
     @RequiresPermission(Permission.ACCESS_RULES_WRITE)
-    @Operation(operationId = "createAccessRule", summary = "Admits somebody to a queue; the same again answers 200")
+    @Operation(
+            operationId = "createAccessRule",
+            summary = "Admits a group, a user or a service account to a queue; an identical repeat answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.RuleView.class)))
     public Uni<Response> create(
@@ -73,8 +78,8 @@ public class AccessRuleResource {
     @DELETE
     @Path("{rule}")
     @RequiresPermission(Permission.ACCESS_RULES_WRITE)
-    @Operation(operationId = "deleteAccessRule", summary = "Takes an access rule away; work submitted under it goes on")
-    @APIResponse(responseCode = "204", description = "It is gone.")
+    @Operation(operationId = "deleteAccessRule", summary = "Deletes an access rule; work submitted under it continues")
+    @APIResponse(responseCode = "204", description = "The access rule is deleted.")
     public Uni<Response> delete(
             @PathParam("tenant") String tenant,
             @PathParam("queue") String queue,

@@ -13,14 +13,16 @@ import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Queues and their access rules as the API speaks of them. */
+/** Requests and answers of the API for queues and their access rules. */
 final class QueueApi {
 
     private static final String STATE =
-            "held: submissions are taken, what waits is not started; draining: no submissions are taken, what waits goes on; what runs goes on in each";
+            "held: the queue accepts submissions, but starts no work; draining: it accepts no submissions, "
+                    + "but starts waiting work; running work continues in every state";
 
     private static final String ORDER =
-            "skip-ahead: what cannot start yet lets what waits behind it pass; strict-fifo: nobody starts before the first of the queue has started";
+            "skip-ahead: work that cannot start yet lets later work pass; strict-fifo: no workload starts before "
+                    + "the first of the queue";
 
     private QueueApi() {}
 
@@ -47,7 +49,7 @@ final class QueueApi {
             @Schema(description = ORDER + "; absent: skip-ahead") @Nullable
             QueueOrder order) {}
 
-    @Schema(name = "QueuePatch", description = "What is absent stays as it is; null returns a field to its default.")
+    @Schema(name = "QueuePatch", description = "An absent field stays unchanged; null returns a field to its default.")
     record Patch(
             @Schema(description = "Whether its work may run beyond what is reserved; null returns to true.") @Nullable
             Boolean overQuota,
@@ -101,12 +103,12 @@ final class QueueApi {
 
     @Schema(
             name = "QueueOrdering",
-            description = "Which of what waits in a queue goes first, each within its priority.")
+            description = "The order of the waiting workloads of a queue, within each priority.")
     record Ordering(
             @Schema(
                     required = true,
-                    description =
-                            "the first in their order; all others in order of submission behind them; empty: all in order of submission",
+                    description = "the workloads that go first, in this order; all others follow in order of "
+                            + "submission; empty: all in order of submission",
                     maxItems = WaitingOrder.MOST)
             @Nullable
             List<@Nullable UUID> workloads) {}
@@ -119,13 +121,15 @@ final class QueueApi {
             @Nullable
             String subject) {}
 
-    @Schema(name = "AccessRule", description = "Whom a queue admits.")
+    @Schema(name = "AccessRule", description = "A group, a user, a service account or everyone that a queue admits.")
     record RuleView(
             UUID id,
             AccessRule.Kind subjectKind,
             String subject,
 
-            @Schema(description = "in answers to writes: what is allowed, but may not do what the caller expects")
+            @Schema(
+                    description =
+                            "in answers to writes: warnings that the rule may not have the effect that you expect")
             @Nullable
             List<String> warnings) {
 

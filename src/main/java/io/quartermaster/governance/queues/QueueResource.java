@@ -35,7 +35,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** What a tenant's members submit to. */
+/** The queues to which a tenant's members submit. */
 @Path("/v1/tenants/{tenant}/queues")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Queues")
@@ -51,8 +51,8 @@ public class QueueResource {
     @RequiresPermission(Permission.QUEUES_WRITE)
     @Operation(
             operationId = "createQueue",
-            summary =
-                    "Adds a profile to a policy, under a queue name of its own; the same again changes nothing and answers 200")
+            summary = "Adds a profile to a policy, under a queue name of its own; an identical repeat changes nothing "
+                    + "and answers 200")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
     public Uni<Response> create(
@@ -112,9 +112,10 @@ public class QueueResource {
     @RequiresPermission(Permission.QUEUES_WRITE)
     @Operation(
             operationId = "orderQueue",
-            summary = "Says which of what waits in a queue goes first; the same again changes nothing",
+            summary = "Sets the order of the waiting workloads of a queue; an identical repeat changes nothing",
             description =
-                    "Within its priority a workload with a place goes before those of its group without, and behind what was preempted. What starts loses its place.")
+                    "Within its priority a workload with a place goes before workloads of its group without one, and "
+                            + "behind preempted ones. A workload that starts loses its place.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.Ordering.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> order(
@@ -131,9 +132,8 @@ public class QueueResource {
     @RequiresPermission(Permission.QUEUES_WRITE)
     @Operation(
             operationId = "retireQueue",
-            summary = "Retires a queue; what runs goes on as over-quota",
-            description =
-                    "While work waits in a queue that goes with it, the call says what becomes of it, or is refused (409).")
+            summary = "Retires a queue; running work continues as over-quota",
+            description = "While work waits in the queue, the call must say what to do with it, or is refused (409).")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = ChangeImpact.class)))
     @APIResponse(responseCode = "412", ref = "PreconditionFailed")
     public Uni<Response> retire(

@@ -42,7 +42,7 @@ import java.util.UUID;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
-/** Queues that policies made, or that an admin adds under a name of its own; and whom each admits. */
+/** The queues that policies create or that an admin adds under a name of its own, and their access rules. */
 @ApplicationScoped
 class QueueService {
 
@@ -74,7 +74,7 @@ class QueueService {
         this.subjects = subjects;
     }
 
-    /** What a list of queues is narrowed to, by names; null leaves all. */
+    /** The filters of a list of queues, by names; null does not filter. */
     record Filter(@Nullable String policy, @Nullable String profile) {
 
         boolean matches(QueueApi.View view) {
@@ -100,7 +100,7 @@ class QueueService {
         });
     }
 
-    /** Adds a profile to a policy under a queue name of the admin's choice. */
+    /** Adds a profile to a policy under a queue name that the admin chooses. */
     Uni<Response> create(TenantId tenant, QueueApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         QueueApi.Request request = RuleChanges.required(body);
         return writes.run(tenant, uri, params, request, work -> {
@@ -150,14 +150,14 @@ class QueueService {
         problems.check(
                 NAME.matcher(name).matches(),
                 "name",
-                "\"" + name + "\" is no name",
-                "1 to 127 lower-case letters, digits and dashes, the first no dash");
+                "\"" + name + "\" is not a valid name",
+                "1 to 127 lower-case letters, digits and dashes; the first is not a dash");
         rules.queuesOf(policy.get()).stream()
                 .filter(queue -> queue.profile().equals(profile.get().id()))
                 .filter(queue -> !queue.name().equals(name))
                 .forEach(queue -> problems.add(
                         "profile",
-                        "the policy has a queue with this profile already: " + queue.name(),
+                        "the policy already has a queue with this profile: " + queue.name(),
                         "another profile"));
         PolicyChecks.objection(rules, rules.tree(), policy.get(), profile.get())
                 .ifPresent(objection -> problems.add(
@@ -189,7 +189,10 @@ class QueueService {
         });
     }
 
-    /** In which order work goes first is no part of the queue's row, so its version is compared where one is given, and stays. */
+    /**
+     * The order of waiting work is not part of the queue's row. So the version is compared where the caller gives one,
+     * and stays unchanged.
+     */
     Uni<Response> order(
             TenantId tenant, String name, QueueApi.@Nullable Ordering body, WriteParams params, UriInfo uri) {
         QueueApi.Ordering asked = RuleChanges.required(body);
@@ -259,7 +262,10 @@ class QueueService {
                 }));
     }
 
-    /** Asked of the realm before the transaction, so that no lock is held for Keycloak; nothing is said when it does not answer soon. */
+    /**
+     * Asks the realm before the transaction, so that no lock is held while Keycloak answers. It gives no warning when
+     * Keycloak does not answer soon.
+     */
     private Uni<List<String>> warnings(TenantId tenant, AccessRule rule) {
         return subjects.lacks(tenant, rule, REALM_PATIENCE)
                 .onFailure()
@@ -267,7 +273,7 @@ class QueueService {
                 .map(lacks -> lacks
                         ? List.of(
                                 "the realm has no " + EnumNames.of(rule.kind()).replace('-', ' ') + " " + rule.subject()
-                                        + "; the rule admits nobody until there is one")
+                                        + "; the rule admits no caller until the realm has one")
                         : List.of());
     }
 
@@ -330,7 +336,7 @@ class QueueService {
     private static AccessRule rule(QueueApi.RuleRequest request) {
         var problems = new ProblemException.Invalid();
         AccessRule.Kind kind = request.subjectKind();
-        problems.check(kind != null, "subjectKind", "a kind is needed", EnumNames.accepted(AccessRule.Kind.class));
+        problems.check(kind != null, "subjectKind", "is missing", EnumNames.accepted(AccessRule.Kind.class));
         String subject = request.subject() == null && kind == AccessRule.Kind.EVERYONE ? "*" : request.subject();
         checkSubject(problems, kind, subject);
         if (kind == null || subject == null || !problems.isEmpty()) {
@@ -349,14 +355,16 @@ class QueueService {
             problems.check(
                     subject.equals("*"),
                     "subject",
-                    "\"" + subject + "\" is given beside subjectKind everyone, which admits all of the tenant",
+                    "\"" + subject
+                            + "\" cannot be combined with subjectKind everyone, which admits every member "
+                            + "of the tenant",
                     "no subject, or *; or another subjectKind: group, user, service-account");
         } else {
             problems.check(
                     !subject.isBlank() && subject.length() <= MAX_SUBJECT && PrintableText.isPrintable(subject),
                     "subject",
                     "\"" + subject + "\" is blank, longer than " + MAX_SUBJECT
-                            + " characters, or holds characters that cannot be seen",
+                            + " characters, or contains characters that are not printable",
                     "a user name or a client id: 1 to " + MAX_SUBJECT + " printable characters");
         }
     }
@@ -374,11 +382,12 @@ class QueueService {
     private static void requireMayWrite(Caller caller, Permission permission, GroupPath group) {
         if (!caller.may(permission, group)) {
             throw ProblemException.forbidden("the permission " + permission
-                    + " of a group admin covers queues of its own groups and those below, not of " + group);
+                    + " of a group admin covers queues of its own groups and of the groups below them, not of "
+                    + group);
         }
     }
 
-    /** What is null has its default. */
+    /** A null field takes its default. */
     private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch said) {
         Queue.Terms otherwise = Queue.Terms.DEFAULT;
         int most = said.maxWaiting() == null ? otherwise.maxWaiting() : said.maxWaiting();

@@ -13,10 +13,13 @@ import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
-/** The places that an admin gives to what waits in a queue. They are wishes: what starts meanwhile loses its place by that. */
+/**
+ * The places that an admin gives to the waiting workloads of a queue. They are part of the desired state: a workload
+ * that starts in the meantime loses its place.
+ */
 final class WaitingOrder {
 
-    /** Who orders more by hand wants priorities. */
+    /** An admin that has to order more workloads by hand should use priorities instead. */
     static final int MOST = 1_000;
 
     private static final String WAITS = """
@@ -25,7 +28,7 @@ final class WaitingOrder {
 
     private WaitingOrder() {}
 
-    /** Names every entry that is none, is there twice, or too many. */
+    /** Reports every entry that is no id or appears twice, and a list that is too long. */
     static List<UUID> checked(@Nullable List<@Nullable UUID> asked) {
         if (asked == null || asked.size() > MOST) {
             throw ProblemException.invalid(
@@ -48,7 +51,7 @@ final class WaitingOrder {
         return first;
     }
 
-    /** Those that have a place, in their order within each priority. */
+    /** The workloads that have a place, in their order within each priority. */
     static Uni<List<UUID>> of(Mutiny.Session session, TenantId tenant, UUID queue) {
         return session.createNativeQuery(
                         "select cast(id as text) from workload where" + WAITS
@@ -60,20 +63,25 @@ final class WaitingOrder {
                 .map(ids -> ids.stream().map(UUID::fromString).toList());
     }
 
-    /** Gives these the first places, takes it from all others, and tells the leader of whom that changes. */
+    /**
+     * Gives these workloads the first places, removes the places of all others, and notifies the leader of each
+     * workload whose place changes.
+     */
     static Uni<Void> set(Mutiny.Session session, TenantId tenant, UUID queue, List<UUID> first) {
         return requireWaiting(session, tenant, queue, first)
                 .chain(() -> session.createNativeQuery("""
                                 with asked as (
                                     select x.id, cast(x.place as int) as place
-                                      from unnest(cast(string_to_array(cast(:first as text), ',') as uuid[])) with ordinality as x(id, place)),
+                                      from unnest(cast(string_to_array(cast(:first as text), ',')
+                                          as uuid[])) with ordinality as x(id, place)),
                                 moved as (
                                     update workload w set place = (select a.place from asked a where a.id = w.id)
                                      where """ + WAITS + """
                                        and (place is not null or id in (select id from asked))
                                        and place is distinct from (select a.place from asked a where a.id = w.id)
                                     returning w.id)
-                                insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from moved
+                                insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id
+                                    as text) from moved
                                 """)
                         .setParameter(
                                 "first", first.stream().map(UUID::toString).collect(Collectors.joining(",")))
@@ -105,10 +113,7 @@ final class WaitingOrder {
                     }
                     if (!missing.isEmpty()) {
                         throw new ProblemException(Problem.of(
-                                422,
-                                "not-waiting",
-                                "what is ordered waits in the queue; not all of these do",
-                                missing));
+                                422, "not-waiting", "only workloads that wait in the queue can have a place", missing));
                     }
                 })
                 .replaceWithVoid();

@@ -17,8 +17,8 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 
 /**
- * Whether a policy fits the rules around it: its group is free, its reservations fit between those above and below, and each of its
- * profiles could run somewhere. Everything found is noted with the field to change and what would do.
+ * The checks that a policy fits the rules around it: its group is free, its reservations fit between those above and
+ * below, and each of its profiles could run somewhere. Each error has the field to change and an accepted value.
  */
 public final class PolicyChecks {
 
@@ -47,11 +47,11 @@ public final class PolicyChecks {
     }
 
     /**
-     * Notes what is wrong with a policy that was added or changed.
+     * Reports the errors of a policy that was added or changed.
      *
-     * @param after with the policy and its queues as they would be
-     * @param profiles of the policy, in the order of the request
-     * @param unfit takes what is reserved beyond what there is; see {@link RuleChanges#DO_NOT_FIT}
+     * @param after the rules with the policy and its queues as they would be
+     * @param profiles the profiles of the policy, in the order of the request
+     * @param unfit receives the reservations that exceed what is available; see {@link RuleChanges#DO_NOT_FIT}
      */
     public static void check(
             TenantRules before,
@@ -66,7 +66,7 @@ public final class PolicyChecks {
             problems.add(
                     "group",
                     "the group has a policy already: " + other.get().name(),
-                    "a group without a policy, or a change of that one");
+                    "a group without a policy; or change the existing policy");
             return;
         }
         PolicyChecks checks = new PolicyChecks(before, after, after.tree(), policy, problems, unfit);
@@ -75,8 +75,8 @@ public final class PolicyChecks {
     }
 
     /**
-     * A group admin passes on no more rights, and no longer grace, than the policy above gives. Rights that a group has stay as they are, but they do not go with
-     * the policy to another group.
+     * A group admin passes on no more rights, and no longer grace, than the policy above gives. Existing rights of a
+     * group stay as they are, but they do not move with the policy to another group.
      */
     public static void checkRights(
             TenantRules rules, Optional<Policy> old, Policy policy, ProblemException.Invalid problems) {
@@ -137,14 +137,17 @@ public final class PolicyChecks {
             } else if (!had.contains(overdrawn)) {
                 unfit.add(
                         "quotas",
-                        "do not fit: " + where(parent) + " would have less reserved than is given out: "
+                        "do not fit: " + where(parent) + " would have less reserved than the groups below it reserve: "
                                 + overdrawn.reservations(),
                         "quotas that leave room for the groups below");
             }
         }
     }
 
-    /** The path of a field in the quota of a scope, as the request names it; the list itself where it names none. */
+    /**
+     * The path of a field in the quota of a scope, as the request names it; the list of quotas where the request has
+     * none for the scope.
+     */
     private String field(Scope scope, String name) {
         return field(policy, scope, name);
     }
@@ -187,7 +190,7 @@ public final class PolicyChecks {
     }
 
     /**
-     * Why work of the profile could never start under the policy.
+     * The reason why work of the profile could never start under the policy.
      *
      * @param tree of the rules
      */

@@ -3,19 +3,19 @@ package io.quartermaster.governance.rules;
 import io.quartermaster.platform.http.ProblemException;
 import org.jspecify.annotations.Nullable;
 
-/** What becomes of the work that waits in a queue which is retired. What runs goes on, as over-quota. */
+/** The treatment of the work that waits in a queue which is retired. Running work continues as over-quota. */
 public sealed interface WaitingWorkPolicy {
 
-    String DESCRIPTION = "What becomes of work that waits. Absent: the service refuses the call while work waits.";
+    String DESCRIPTION = "What the service does with waiting work. Absent: it refuses the call while work waits.";
     String MOVE_TO = "Name of the queue that the waiting work moves to; needed with `onWaiting=move`.";
     String ACCEPTED = "cancel, or move together with moveTo=<queue>";
 
-    /** The queue is not retired while anything waits in it. */
+    /** The queue is not retired while work waits in it. */
     record Refuse() implements WaitingWorkPolicy {}
 
     record Cancel() implements WaitingWorkPolicy {}
 
-    /** Into another queue, by name; the work takes that queue's policy and shape. */
+    /** Moves the work into another queue, by name; the work takes the policy and the shape of that queue. */
     record Move(String queue) implements WaitingWorkPolicy {}
 
     static WaitingWorkPolicy parse(@Nullable String onWaiting, @Nullable String moveTo) {
@@ -39,9 +39,7 @@ public sealed interface WaitingWorkPolicy {
             }
             default ->
                 throw ProblemException.invalid(
-                        "onWaiting",
-                        "\"" + onWaiting + "\" does not say what becomes of the work that waits",
-                        ACCEPTED);
+                        "onWaiting", "\"" + onWaiting + "\" is not an action for waiting work", ACCEPTED);
         };
     }
 }

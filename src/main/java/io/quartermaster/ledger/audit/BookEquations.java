@@ -20,14 +20,14 @@ import java.util.TreeSet;
 import java.util.UUID;
 
 /**
- * The equations that say whether the books of a tenant are right. Levels are taken from the events on one side and from
- * the segments on the other, by code that shares nothing with {@link Book}, and compared at every instant; so the
+ * The equations that hold if the stored usage of a tenant is correct. One side takes its levels from the events, the
+ * other from the segments, by code that shares nothing with {@link Book}. Both are compared at every instant, so the
  * integrals of every window agree too.
  */
 public final class BookEquations {
-    /** What must hold, in the order in which it is checked. */
+    /** The rules, in the order in which they are checked. */
     public enum Rule {
-        /** No event and no segment of another tenant is in the tenant's books. */
+        /** No event and no segment belongs to another tenant. */
         ONE_TENANT,
         /** Events come in order of (atMillis, seq), each once. */
         STREAM_IN_ORDER,
@@ -35,34 +35,34 @@ public final class BookEquations {
         ALLOCATED_ONCE,
         /** An allocation is freed after it was allocated, and once. */
         FREED_ONCE,
-        /** A phase is stated of an allocation while it is held. */
+        /** A phase is stated only while its allocation is held. */
         PHASE_WHILE_HELD,
-        /** Two segments never have the same id, so that sending one twice bills it once. */
+        /** Two segments never have the same id, so a segment that is sent twice is billed once. */
         ONE_ID,
-        /** No segment goes past a full hour, so the hours of a day add up to the day. */
+        /** No segment crosses a full hour, so the hours of a day add up to the day. */
         CUT_AT_HOURS,
-        /** A segment bears the pool and the marks of its allocation, so the groups of a tenant add up to the tenant. */
+        /** A segment has the pool and the marks of its allocation, so the groups of a tenant add up to the tenant. */
         MARKS,
-        /** reserved + reserved-idle = what was reserved. */
+        /** reserved + reserved-idle = the reserved amount. */
         RESERVED_IS_USED_OR_IDLE,
-        /** reserved + on-demand = what was held. */
+        /** reserved + on-demand = the held amount. */
         HELD_IS_RESERVED_OR_ON_DEMAND,
-        /** reserved = the less of what was reserved and what was held: nothing is on-demand while something is idle. */
+        /** reserved = the smaller of the reserved and the held amount: nothing is on-demand while something is idle. */
         RESERVED_FILLS_FIRST,
-        /** within = the less of what the policy had reserved and what was held under it. */
+        /** within = the smaller of the policy's reserved amount and the amount held under it. */
         WITHIN_FILLS_FIRST,
-        /** reserved-unmet = what was not honoured. */
+        /** reserved-unmet = the amount that was not honoured. */
         UNMET_IS_STATED,
         /** The segments of an allocation leave no gap in its life and do not overlap in either division. */
         NO_GAP_NO_OVERLAP
     }
 
     /**
-     * A rule that does not hold.
+     * A violation of a rule.
      *
-     * @param subject what it does not hold for: a pool, a policy in a pool, an allocation, an id
-     * @param atMillis from when, or the first time
-     * @param expected what should be; thousandths of a GPU for levels, milliseconds or counts where the rule is of those
+     * @param subject what violates the rule: a pool, a policy in a pool, an allocation, an id
+     * @param atMillis the first instant of the violation
+     * @param expected the correct value: thousandths of a GPU for levels, otherwise milliseconds or a count
      */
     public record Violation(Rule rule, String subject, long atMillis, long expected, long found) {
         @Override
@@ -74,13 +74,13 @@ public final class BookEquations {
     /**
      * Both sides of the equations for a pool, over the window.
      *
-     * @param stated what was reserved, by the events
-     * @param held what was held, by the events
+     * @param stated the reserved usage, by the events
+     * @param held the held usage, by the events
      * @param totals the sums of the segments
      */
     public record PoolSums(PoolKey pool, GpuTime stated, GpuTime held, Usage.Totals totals) {}
 
-    /** What was checked, for {@code [fromMillis, toMillis)}, and whatever does not hold. */
+    /** The result of a check of {@code [fromMillis, toMillis)}, with all violations. */
     public record Report(
             TenantKey tenant, long fromMillis, long toMillis, List<PoolSums> pools, List<Violation> violations) {
         public Report {
@@ -113,16 +113,16 @@ public final class BookEquations {
     /**
      * Checks a window {@code [fromMillis, toMillis)}.
      *
-     * @param opening what was known before: {@link BookState#empty} where {@code events} go back to the beginning, else
-     *     the state of the last hour closed by {@code fromMillis}
-     * @param events all events after the opening that say something of the window, in order
-     * @param segments all segments of the window, in any order; those outside of it are left aside
+     * @param opening the state before the window: {@link BookState#empty} if {@code events} go back to the beginning,
+     *     else the state of the last hour closed by {@code fromMillis}
+     * @param events all events after the opening that concern the window, in order
+     * @param segments all segments of the window, in any order; segments outside of it are ignored
      */
     public static Report check(
             BookState opening, List<UsageEvent> events, Collection<Segment> segments, long fromMillis, long toMillis) {
         if (opening.closedUntilMillis() > fromMillis || fromMillis > toMillis) {
             throw new IllegalArgumentException("the window [" + fromMillis + ", " + toMillis
-                    + ") does not begin after what the opening forgot, " + opening.closedUntilMillis());
+                    + ") begins before the opening state, whose closed hours end at " + opening.closedUntilMillis());
         }
         StatedLevels statedLevels = new StatedLevels(opening);
         events.forEach(statedLevels::add);

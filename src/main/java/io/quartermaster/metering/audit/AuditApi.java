@@ -7,38 +7,39 @@ import java.util.List;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Audits as the API speaks of them. */
+/** Requests and answers of the API for audits. */
 public final class AuditApi {
 
     private AuditApi() {}
 
     @Schema(name = "AuditRequest")
     public record Request(
-            @Schema(description = "one tenant; absent: all of them", implementation = String.class) @Nullable
+            @Schema(description = "id of one tenant; absent: all tenants", implementation = String.class) @Nullable
             TenantId tenant,
 
-            @Schema(description = "hours that end after it are audited; absent: from the beginning") @Nullable
+            @Schema(description = "the audit covers hours that end after this instant; absent: from the beginning")
+            @Nullable
             Instant from,
 
-            @Schema(description = "absent: up to now, what is open included") @Nullable
+            @Schema(description = "end of the audited time; absent: now, including open usage") @Nullable
             Instant to) {}
 
     @Schema(name = "Audit")
     public record View(
-            @Schema(description = "whether nothing was found")
+            @Schema(description = "whether the audit found no violation")
             boolean holds,
 
             List<Books> tenants,
 
-            @Schema(description = "what does not hold; at most 1000")
+            @Schema(description = "the violations; at most 1000")
             List<Violation> violations,
 
             @Schema(
-                    description =
-                            "What someone should look at, though the books hold: work that is set aside, and attempts that should have stopped on nodes "
-                                    + "that are out of contact. At most 1000.")
+                    description = "Findings for an operator that are no violations: quarantined work, and "
+                            + "attempts that should have stopped on nodes "
+                            + "that are out of contact. At most 1000.")
             List<Violation> warnings) {
-        /** An audit of an earlier version has no warnings. */
+        /** The stored audit of an earlier version has no warnings. */
         public View {
             tenants = List.copyOf(tenants);
             violations = List.copyOf(violations);
@@ -46,23 +47,25 @@ public final class AuditApi {
         }
     }
 
-    @Schema(name = "AuditedBooks", description = "What was looked at of a tenant, and both sides of its equations.")
+    @Schema(
+            name = "AuditedBooks",
+            description = "The extent of the audit of a tenant, and both sides of its equations.")
     public record Books(
             String tenant,
 
-            @Schema(description = "closed hours that were audited")
+            @Schema(description = "number of closed hours audited")
             int closedHours,
 
-            @Schema(description = "stored segments that were audited")
+            @Schema(description = "number of stored segments audited")
             long segments,
 
-            @Schema(description = "usage events that were read")
+            @Schema(description = "number of usage events read")
             long events,
 
             @Schema(description = "end of the last audited closed hour") @Nullable
             Instant closedUntil,
 
-            @Schema(description = "the instant up to which the open hour was counted and checked") @Nullable
+            @Schema(description = "the instant up to which the audit counted and checked the open hour") @Nullable
             Instant asOf,
 
             List<PoolSums> pools) {
@@ -73,8 +76,8 @@ public final class AuditApi {
 
     @Schema(
             name = "AuditedPool",
-            description =
-                    "By events: stated (reserved) and held. By segments: the rest. reserved + reservedIdle = stated, reserved + onDemand = held.")
+            description = "From events: stated (the reserved amount) and held. From segments: the rest. "
+                    + "reserved + reservedIdle = stated, reserved + onDemand = held.")
     public record PoolSums(
             String pool,
             UsageApi.Amount stated,
@@ -86,18 +89,19 @@ public final class AuditApi {
 
     @Schema(name = "AuditViolation")
     public record Violation(
-            @Schema(description = "whose books; absent for what belongs to no tenant") @Nullable
+            @Schema(description = "id of the tenant; absent where the violation belongs to no tenant") @Nullable
             String tenant,
 
-            @Schema(description = "the rule that does not hold", examples = "no-gap-no-overlap")
+            @Schema(description = "the violated rule", examples = "no-gap-no-overlap")
             String rule,
 
-            @Schema(description = "what it does not hold for: a pool, an allocation, a segment, a device")
+            @Schema(description = "the object that violates it: a pool, an allocation, a segment, a device")
             String subject,
 
             @Nullable Instant at,
 
-            @Schema(description = "what should be; thousandths of a GPU, milliseconds, counts, or words") @Nullable
+            @Schema(description = "the expected value: thousandths of a GPU, milliseconds, a count, or a word")
+            @Nullable
             String expected,
 
             @Nullable String found) {}

@@ -19,8 +19,8 @@ import java.util.Optional;
 import java.util.UUID;
 
 /**
- * An audit as long work. What it found is kept under the operation's id; broken off by the end of a process, it begins again in another,
- * which is as good, since it changes nothing.
+ * An audit as an operation. Its result is stored under the operation's id. If the process ends during an audit, another
+ * process starts it again, which is safe because an audit changes nothing.
  */
 @ApplicationScoped
 class AuditOperation implements OperationHandler {
@@ -65,13 +65,13 @@ class AuditOperation implements OperationHandler {
 
     private Uni<Void> keep(UUID id, AuditApi.View found) {
         return database.on(connection -> connection
-                        .preparedQuery(
-                                "insert into books_audit (id, found) values ($1, $2) on conflict (id) do update set found = excluded.found, at = excluded.at")
+                        .preparedQuery("insert into books_audit (id, found) values ($1, $2) on conflict (id) do update "
+                                + "set found = excluded.found, at = excluded.at")
                         .execute(Tuple.of(id, new JsonObject(write(found)))))
                 .replaceWithVoid();
     }
 
-    /** What an audit found; empty when there is no such audit or it is not done. */
+    /** The result of an audit; empty when there is no such audit or it has not ended. */
     Uni<Optional<AuditApi.View>> found(UUID id) {
         return database.on(connection -> connection
                         .preparedQuery("select found from books_audit where id = $1")
@@ -91,7 +91,7 @@ class AuditOperation implements OperationHandler {
         try {
             return json.readValue(text, type);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("an audit cannot be read", e);
+            throw new IllegalStateException("cannot read the result of an audit", e);
         }
     }
 
@@ -99,7 +99,7 @@ class AuditOperation implements OperationHandler {
         try {
             return json.writeValueAsString(value);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("an audit cannot be written as JSON", e);
+            throw new IllegalStateException("cannot write the result of an audit as JSON", e);
         }
     }
 }

@@ -26,7 +26,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** Audits of the books. */
+/** Audits of the ledger. */
 @Path("/v1/operator/audits")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
@@ -48,12 +48,13 @@ public class AuditResource {
     @RequiresPermission(Permission.LEDGER_AUDIT)
     @Operation(
             operationId = "auditBooks",
-            summary = "Checks the stored books",
-            description =
-                    "Answers with the operation that does it; what was found is read under the operation's id. Reads usage events and segments "
-                            + "independently of each other: the equations of usage, no gap and no overlap, the hash chain, closed hours counted "
-                            + "anew, and allocations against the events that meter them. Also checks that no attempt is metered past its stop deadline "
-                            + "or past its reported end, and the hash chains of audit entries. Changes nothing.")
+            summary = "Audits the stored usage",
+            description = "Answers with the operation that runs the audit; its result is available under the "
+                    + "operation's id. Reads usage events and segments independently of each other. "
+                    + "Checks the equations of usage, gaps and overlaps, the hash chain, closed hours "
+                    + "computed again, and allocations against the events that meter them. Also checks "
+                    + "that no attempt is metered past its stop deadline or past its reported end, and "
+                    + "the hash chains of audit entries. The audit changes nothing.")
     @RequestBody(
             description = "absent: all tenants, from the beginning up to now",
             required = false,
@@ -74,7 +75,7 @@ public class AuditResource {
     @RequiresPermission(Permission.LEDGER_AUDIT)
     @Operation(
             operationId = "getAudit",
-            summary = "Says what an audit found, and what does not hold",
+            summary = "Shows the result of an audit, with its violations",
             description = "404 until the operation has succeeded.")
     public Uni<AuditApi.View> get(@PathParam("audit") UUID audit) {
         return work.found(audit).map(found -> found.orElseThrow(ProblemException::notFound));

@@ -21,12 +21,12 @@ import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
-/** Checks the stored books against what must hold of them. An audit reads only. */
+/** Audits stored usage against its invariants. An audit only reads. */
 @ApplicationScoped
 public class AuditService {
 
     private static final int VIOLATIONS_LIMIT = 1_000;
-    /** They read for long, and take turns with other operations. */
+    /** Audits take long, and share the workers of operations with others. */
     private static final int MOST_AT_ONCE = 2;
 
     private final SystemDatabase database;
@@ -39,7 +39,7 @@ public class AuditService {
         this.config = config;
     }
 
-    /** Begins an audit, for whoever works on operations to do. */
+    /** Creates an audit, which the worker of operations then runs. */
     Uni<WriteReply> begin(SqlConnection connection, AuditApi.@Nullable Request request) {
         AuditApi.Request asked = request == null ? new AuditApi.Request(null, null, null) : request;
         window(asked);
@@ -48,7 +48,7 @@ public class AuditService {
                 .invoke(open -> {
                     if (open >= MOST_AT_ONCE) {
                         throw ProblemException.conflict(
-                                "audits-running", open + " audits are not done yet; wait for one of them");
+                                "audits-running", open + " audits are still running; wait until one of them ends");
                     }
                 })
                 .chain(() -> operations.insert(
@@ -60,7 +60,7 @@ public class AuditService {
                 .map(operation -> WriteReply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
 
-    /** Blocks for as long as it takes. */
+    /** Runs an audit; blocks until it ends. */
     public AuditApi.View audit(AuditApi.Request asked) {
         UsageWindow usageWindow = window(asked);
         List<AuditApi.Books> books = new ArrayList<>();
@@ -118,13 +118,13 @@ public class AuditService {
 
     private static UsageWindow window(AuditApi.Request asked) {
         long from = asked.from() == null ? 0 : asked.from().toEpochMilli();
-        // Later than any stamp, so that an event of this very moment is looked at too.
+        // Later than any stamp, so that the audit includes an event of this very moment.
         long to = asked.to() == null
                 ? Instant.now().plusSeconds(60).toEpochMilli()
                 : asked.to().toEpochMilli();
         if (from < 0 || from > to) {
             throw ProblemException.invalid(
-                    "from", "it is not before the end of the window", ProblemException.Invalid.TIME_ACCEPTED);
+                    "from", "is not before the end of the window", ProblemException.Invalid.TIME_ACCEPTED);
         }
         return new UsageWindow(from, to);
     }

@@ -32,11 +32,12 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Audits the stored books of one tenant, hour by hour, so that memory is bounded by an hour.
+ * Audits the stored usage of one tenant, hour by hour, so that memory is bounded by an hour.
  *
- * <p>Of each closed hour three things are checked that share no code: the chain says that no segment was changed since it was written; the
- * equations say, from events and segments alone, that the amounts are right; counting the hour anew says that each stored segment, and the
- * state with which the next hour begins, are what the events give. What is open is counted and put to the equations too.
+ * <p>Three checks of each closed hour share no code. The chain shows that no segment changed since it was written. The
+ * equations show, from events and segments alone, that the amounts are right. A recount of the hour shows that the
+ * events give each stored segment, and the state with which the next hour begins. The open usage is counted and checked
+ * against the equations too.
  *
  * <p>Not thread-safe; blocks.
  */
@@ -95,7 +96,10 @@ final class BookAudit {
                 UsageApi.Amount.of(sums.totals().reservedUnmet()));
     }
 
-    /** The hours that end in the window, and what of it is open. What cannot be read is a violation, and ends the audit of this tenant. */
+    /**
+     * Audits the hours that end in the window, and its open part. Data that cannot be read is a violation, and ends the
+     * audit of this tenant.
+     */
     void run(UsageWindow usageWindow) {
         try {
             ClosedHours.Closed before = database.run(config.statementTimeout(), tx -> ClosedHours.lastBy(
@@ -149,7 +153,7 @@ final class BookAudit {
             List<UsageEvent> said) {
         if (++closedHours > config.auditHoursLimit()) {
             throw new IllegalStateException(
-                    "more than " + config.auditHoursLimit() + " closed hours; audit less at once");
+                    "more than " + config.auditHoursLimit() + " closed hours; choose a shorter window");
         }
         segments += stored.size();
         events += said.size();

@@ -22,12 +22,13 @@ import org.eclipse.microprofile.openapi.models.responses.APIResponses;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answers of an operation in the contract, as far as its shape decides them: problems, headers, descriptions.
+ * The answers of an operation in the contract, as far as they follow from its shape: problems, headers, descriptions.
  *
- * <p>A method adds what only it knows, by reference: {@code @APIResponse(responseCode = "502", ref = "IdentityRefused")}.
- * A method whose answer the generator derives from its return type names it in the extension {@code x-problem}, because with any
- * {@code @APIResponse} the generator would leave that answer out. {@code PUT} and {@code PATCH} need {@code If-Match}. Where a method references 412 itself, {@code If-Match} is optional; without
- * either, the operation does not have it.
+ * <p>A method adds its own answers by reference: {@code @APIResponse(responseCode = "502", ref = "IdentityRefused")}.
+ * With any {@code @APIResponse}, the generator leaves out the answer that it derives from the return type. A method
+ * that relies on that answer names its problem in the extension {@code x-problem} instead. {@code PUT} and
+ * {@code PATCH} need {@code If-Match}. Where a method references 412 itself, {@code If-Match} is optional. All other
+ * operations have no {@code If-Match}.
  */
 final class ContractResponses {
 
@@ -39,10 +40,13 @@ final class ContractResponses {
     private static final String PROBLEM = "x-problem";
     private static final Set<HttpMethod> READS = Set.of(HttpMethod.GET, HttpMethod.HEAD);
     private static final Set<HttpMethod> VERSIONED = Set.of(HttpMethod.PUT, HttpMethod.PATCH);
-    /** What the generator of the contract writes where a method says nothing. */
+    /** The description that the generator writes where a method has none. */
     private static final Set<String> REASON_PHRASES = Set.of("OK", "Created", "Accepted", "No Content");
 
-    /** A problem that operations share: its name among the contract's responses, its header if it has one, and its cause. */
+    /**
+     * A problem that operations share: its name among the contract's responses, its header if it has one, and its
+     * cause.
+     */
     private enum Shared {
         BAD_INPUT(400, "BadInput", null, "A field, a parameter or a header is not accepted; `errors` names each one."),
         UNAUTHENTICATED(
@@ -56,23 +60,27 @@ final class ContractResponses {
                 null,
                 "The caller lacks the permission that the problem names, or the tenant is suspended."),
         NOT_FOUND(404, "NotFound", null, "The resource does not exist, or the caller may not see it."),
-        CONFLICT(409, "Conflict", null, "The present state does not allow the request; `code` says why."),
+        CONFLICT(409, "Conflict", null, "The present state does not allow the request; `code` names the reason."),
         PRECONDITION_FAILED(
                 412, "PreconditionFailed", null, "The resource has changed: `If-Match` names an older version."),
         TOO_LARGE(413, "TooLarge", null, "The body is larger than the service accepts."),
         UNSUPPORTED_MEDIA_TYPE(
                 415, "UnsupportedMediaType", null, "The body has a media type that this operation does not read."),
-        REFUSED(422, "Refused", null, "The request is well-formed, but a rule does not allow it; `code` says which."),
+        REFUSED(
+                422,
+                "Refused",
+                null,
+                "The request is well-formed, but a rule does not allow it; `code` names the rule."),
         PRECONDITION_REQUIRED(
                 428, "PreconditionRequired", null, "The request lacks `If-Match`, which an update of a version needs."),
         TOO_MANY_REQUESTS(
-                429, "TooManyRequests", "Retry-After", "A limit of rate or number is reached; `code` says which."),
+                429, "TooManyRequests", "Retry-After", "A limit of rate or number is reached; `code` names it."),
         IDENTITY_REFUSED(502, "IdentityRefused", null, "Keycloak refused a step that this request needs."),
         UNAVAILABLE(
                 503,
                 "Unavailable",
                 "Retry-After",
-                "A part that the service needs does not answer for now. Try again; a write with its `Idempotency-Key`.");
+                "A component that the service needs does not answer. Repeat the request later, and a write with its `Idempotency-Key`.");
 
         private final int status;
         private final String component;
@@ -111,7 +119,7 @@ final class ContractResponses {
             "Retry-After",
             header(SchemaType.INTEGER, "Seconds to wait before the request is sent again."),
             "Location",
-            header(SchemaType.STRING, "Path of the resource, or of the operation that makes it."),
+            header(SchemaType.STRING, "Path of the resource, or of the operation that creates it."),
             "ETag",
             header(SchemaType.STRING, "Version of the resource, in quotation marks; `If-Match` takes it."));
 
@@ -209,7 +217,7 @@ final class ContractResponses {
         }
     }
 
-    /** Beside what a write answers by itself, a dry run has an answer of its own. */
+    /** Adds the answer of a dry run to the answers of a write. */
     private static void addDryRun(Operation operation, APIResponses responses) {
         if (parameter(operation, "dryRun") == null) {
             return;
@@ -234,8 +242,8 @@ final class ContractResponses {
     }
 
     /**
-     * The schema that a write answers with 201 or 202. Generators type an operation by its lowest status, so the dry run's answer lists
-     * this schema as well; otherwise, generated clients would read a created resource as a dry run.
+     * The schema that a write answers with 201 or 202. Generators type an operation by its lowest status, so the dry
+     * run's answer lists this schema as well; otherwise, generated clients would read a created resource as a dry run.
      */
     private static @Nullable Schema created(APIResponses responses) {
         return Stream.of("201", "202")
@@ -254,7 +262,7 @@ final class ContractResponses {
             response.setDescription(
                     switch (status) {
                         case "201" -> "The resource was created.";
-                        case "202" -> "The work has begun. The body is its operation, which tells how far it has come.";
+                        case "202" -> "The work has begun. The body is its operation, which shows the progress.";
                         case "204" -> "The request was carried out.";
                         default -> success(method, responses);
                     });
@@ -268,7 +276,7 @@ final class ContractResponses {
         return READS.contains(method) ? "The answer." : "The request was carried out.";
     }
 
-    /** A method whose answer has headers of its own says so; it then has no others. */
+    /** Adds the usual headers, except where a method declares headers of its own. */
     private void addHeaders(String status, APIResponse response) {
         if (response.getHeaders() != null && !response.getHeaders().isEmpty()) {
             return;
@@ -310,8 +318,8 @@ final class ContractResponses {
                                 .addType(SchemaType.INTEGER)
                                 .format("int32")
                                 .description("The HTTP status of the answer."))
-                .addProperty("code", text("What a program decides by, such as `invalid-input`."))
-                .addProperty("detail", text("What is wrong and what to do, for people."))
+                .addProperty("code", text("The name of the problem for programs, such as `invalid-input`."))
+                .addProperty("detail", text("The cause and the remedy, for people."))
                 .addProperty("instance", text("The request that failed, where one is named."))
                 .addProperty(
                         "errors",
@@ -326,8 +334,8 @@ final class ContractResponses {
         return object("One field, parameter or header that is not accepted.")
                 .addProperty(
                         "field", text("A path such as `quotas[0].reserved`, or the name of a parameter or header."))
-                .addProperty("message", text("What is wrong with it."))
-                .addProperty("accepted", text("What would be accepted."))
+                .addProperty("message", text("The reason why it is not accepted."))
+                .addProperty("accepted", text("The values that are accepted."))
                 .required(List.of("field", "message"));
     }
 

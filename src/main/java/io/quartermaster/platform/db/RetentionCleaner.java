@@ -20,9 +20,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Deletes rows whose time is over, in batches with pauses, until none is left. So it keeps up with whatever comes in, holds no lock for
- * long, and leaves the database at least half of the time to others. Replicas may do this side by side: each passes over rows that another
- * holds.
+ * Deletes expired rows in batches, with pauses between them, until none is left. So it keeps up with any rate of new
+ * rows and holds no lock for long. At least half of the time stays free for other work of the database. Several
+ * replicas may run at the same time: each skips rows that another has locked.
  */
 @Startup
 @ApplicationScoped
@@ -51,7 +51,7 @@ public class RetentionCleaner {
                 .toList();
     }
 
-    /** One retention with its figures. */
+    /** A retention rule with its metrics. */
     private static final class Table {
 
         private final Retention retention;
@@ -61,26 +61,32 @@ public class RetentionCleaner {
         Table(Retention retention, MeterRegistry metrics) {
             this.retention = retention;
             this.deleted = Counter.builder("quartermaster.retention.deleted")
-                    .description("rows that this replica deleted because their time was over")
+                    .description("rows that this replica deleted because they had expired")
                     .tag("rows", retention.name())
                     .register(metrics);
             Gauge.builder("quartermaster.retention.overdue", overdueMillis, millis -> millis.get() / 1_000.0)
-                    .description("how long ago the oldest row still there should have been deleted")
+                    .description("how long ago the oldest expired row should have been deleted")
                     .baseUnit("seconds")
                     .tag("rows", retention.name())
                     .register(metrics);
         }
     }
 
-    /** Where the next batch of one round begins; one batch follows the other, perhaps on another thread. */
+    /**
+     * The date at which the next batch of a round begins. Batches run one after the other, possibly on different
+     * threads.
+     */
     private static final class Cursor {
         private volatile OffsetDateTime from = BEGINNING;
     }
 
-    /** What one statement took, and what it deleted of that. */
+    /** The number of rows that one statement selected, the number that it deleted, and the latest date among them. */
     private record Batch(long rows, long deleted, @Nullable OffsetDateTime latest) {
 
-        /** Where the next one begins. A date of which nothing was to be deleted is passed, or the same rows would be taken for ever. */
+        /**
+         * The date at which the next batch begins. A date with nothing to delete is skipped: otherwise each batch would
+         * select the same rows again.
+         */
         OffsetDateTime next(OffsetDateTime from) {
             return latest == null ? from : deleted > 0 ? latest : latest.plusNanos(1_000);
         }
@@ -94,7 +100,7 @@ public class RetentionCleaner {
         return clean();
     }
 
-    /** Ends when no row is left whose time is over. What fails for one table is logged and does not keep the others from it. */
+    /** Completes when no expired row is left. A failure for one table is logged and does not stop the others. */
     public Uni<Void> clean() {
         return Multi.createFrom()
                 .iterable(tables)
@@ -102,8 +108,7 @@ public class RetentionCleaner {
                 .transformToUniAndConcatenate(table -> clean(table)
                         .onFailure()
                         .invoke(e -> LOG.warnf(
-                                "Rows of %s whose time is over could not be deleted: %s",
-                                table.retention.name(), e.getMessage()))
+                                "Expired rows of %s could not be deleted: %s", table.retention.name(), e.getMessage()))
                         .onFailure()
                         .recoverWithNull()
                         .chain(() -> measure(table)))
@@ -123,7 +128,7 @@ public class RetentionCleaner {
                 .replaceWithVoid();
     }
 
-    /** Goes on at the date at which the last batch ended: what lies before it is deleted, and need not be read again. */
+    /** Continues at the date at which the last batch ended: earlier rows are deleted and need not be read again. */
     private Uni<Batch> deleteBatch(Table table, Cursor cursor) {
         long begun = System.nanoTime();
         Tuple dates = Tuple.of(cursor.from, now().minus(table.retention.kept()), config.batch());

@@ -19,8 +19,9 @@ import java.util.function.Function;
 import org.jboss.logging.Logger;
 
 /**
- * The door to PostgreSQL as the system role, which sees every tenant: for the closing of hours, issuer look-up and operators' lists; the
- * leader and the executors have doors of their own ({@link LeaderDatabase}, {@link ExecutorDatabase}). An architecture test names the classes that may use it; a request of a tenant never comes through here.
+ * Access to PostgreSQL as the system role, which sees every tenant: for the closing of hours, issuer look-up and
+ * operators' lists. The leader and the executors have their own access ({@link LeaderDatabase},
+ * {@link ExecutorDatabase}). An architecture test names the classes that may use it; a tenant's request never does.
  */
 @ApplicationScoped
 public class SystemDatabase {
@@ -38,7 +39,7 @@ public class SystemDatabase {
         return pool.withTransaction(marked(work));
     }
 
-    /** Runs the work in one transaction; a dry run does everything and then rolls back. */
+    /** Runs the work in one transaction, which a dry run rolls back at the end. */
     public <T> Uni<T> in(WriteMode mode, Function<SqlConnection, Uni<T>> work) {
         return switch (mode) {
             case COMMIT -> pool.withTransaction(marked(work));
@@ -51,25 +52,28 @@ public class SystemDatabase {
     }
 
     /**
-     * What bounds a transaction, on both sides.
+     * The time limits of a transaction, which both the service and PostgreSQL enforce.
      *
-     * @param statement each statement
-     * @param whole the transaction from its first connection to its commit; a commit is not even tried after it
-     * @param lock waiting for rows that another transaction has locked
+     * @param statement for each statement
+     * @param whole for the transaction from its first connection to its commit; after it, no commit is attempted
+     * @param lock for the wait for rows that another transaction has locked
      */
     public record Bounds(Duration statement, Duration whole, Duration lock) {}
 
     /**
-     * Runs the work in one transaction on the calling thread, for a background loop; committed when it returns, rolled back when it
-     * throws. A failure of the commit itself leaves its outcome unknown.
+     * Runs the work in one transaction on the calling thread, for a background loop; committed when it returns, rolled
+     * back when it throws. A failure of the commit itself leaves its outcome unknown.
      *
-     * @param timeout of each statement, on both sides
+     * @param timeout of each statement, which both the service and PostgreSQL enforce
      */
     public <T> T run(Duration timeout, Function<SystemTransaction, T> work) {
         return run(timeout, "", new TransactionDeadline(Optional.empty()), timeout, work);
     }
 
-    /** Likewise, with the transaction as a whole and its locks bounded too. Throws {@link TransactionTimeoutException} instead of a late commit. */
+    /**
+     * As the method above, with time limits for the whole transaction and its locks too. Throws
+     * {@link TransactionTimeoutException} instead of committing late.
+     */
     public <T> T run(Bounds bounds, Function<SystemTransaction, T> work) {
         String settings = "; set local lock_timeout = " + bounds.lock().toMillis()
                 + "; set local transaction_timeout = " + bounds.whole().toMillis();
@@ -109,7 +113,10 @@ public class SystemDatabase {
         }
     }
 
-    /** A connection of the pool. One that comes when nobody waits for it any more goes back, or the pool would run dry. */
+    /**
+     * A connection of the pool. One that arrives after the caller has given up goes back to the pool, which would run
+     * dry otherwise.
+     */
     private SqlConnection connection(Duration timeout) {
         CompletableFuture<SqlConnection> coming = pool.getConnection().subscribeAsCompletionStage();
         boolean taken = false;
@@ -126,8 +133,8 @@ public class SystemDatabase {
     }
 
     /**
-     * On a connection that is dead nothing ever answers; the thread of a loop must not wait for it. An interrupted thread does not wait at
-     * all, and stays interrupted.
+     * Gives up waiting after the timeout: on a dead connection no answer ever comes, and the thread of a loop must not
+     * wait for it. An interrupted thread does not wait at all, and stays interrupted.
      */
     private static void giveUpAfter(Duration timeout, Uni<Void> last) {
         CompletableFuture<Void> done = last.subscribeAsCompletionStage();
@@ -136,13 +143,13 @@ public class SystemDatabase {
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (ExecutionException | TimeoutException e) {
-            LOG.debugf(e, "a connection was given back without an answer");
+            LOG.debugf(e, "a connection was returned to the pool before its last statement answered");
         }
     }
 
     /**
-     * Listens to notifications on a connection that it keeps. Fails when the connection is lost, and never completes; cancelling gives the
-     * connection back.
+     * Listens to notifications on a connection that it holds. Fails when the connection is lost, and never completes.
+     * Cancelling returns the connection to the pool.
      *
      * @param channel a plain identifier
      * @param onPayload called on an event loop

@@ -3,7 +3,10 @@ package io.quartermaster.platform.db;
 import java.time.Duration;
 import java.util.Optional;
 
-/** By when a transaction must be over, on this process's monotonic clock; without a bound, never. */
+/**
+ * The moment by which a transaction must end, on this process's monotonic clock; never, for a transaction without a
+ * limit.
+ */
 final class TransactionDeadline {
 
     private final Optional<Duration> whole;
@@ -13,7 +16,7 @@ final class TransactionDeadline {
         this.whole = whole;
     }
 
-    /** The time given, or what is left where that is less. Throws when nothing is left. */
+    /** The given time, or the remaining time if that is shorter. Throws when no time remains. */
     Duration within(Duration timeout) {
         if (whole.isEmpty()) {
             return timeout;
@@ -21,7 +24,7 @@ final class TransactionDeadline {
         Duration left = whole.get().minusNanos(System.nanoTime() - begunNanos);
         if (left.isZero() || left.isNegative()) {
             throw new TransactionTimeoutException(
-                    "the transaction took longer than " + whole.get() + " and was given up");
+                    "the transaction took longer than " + whole.get() + " and was abandoned");
         }
         return left.compareTo(timeout) < 0 ? left : timeout;
     }

@@ -12,11 +12,11 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.util.List;
 
-/** Refuses bodies that turn out to be too large while they are read: their sender did not say how long they are. */
+/** Refuses bodies of undeclared length that turn out to be too large while the service reads them. */
 @Provider
 public final class BodyLimit implements ReaderInterceptor {
 
-    /** Asked when a body is read: this is made before the settings of the listener are known. */
+    /** Resolved when a body is read: this object is created before the settings of the listener are known. */
     private final Instance<VertxHttpConfig> config;
 
     BodyLimit(Instance<VertxHttpConfig> config) {
@@ -28,7 +28,7 @@ public final class BodyLimit implements ReaderInterceptor {
     }
 
     static Problem refusal(long mostBytes) {
-        Problem.Field body = new Problem.Field("body", "it is too large", "at most " + mostBytes + " bytes");
+        Problem.Field body = new Problem.Field("body", "the body is too large", "at most " + mostBytes + " bytes");
         return Problem.of(413, "too-large", body.field() + ": " + body.message(), List.of(body));
     }
 

@@ -11,7 +11,10 @@ import jakarta.inject.Singleton;
 import java.util.List;
 import org.jboss.logging.Logger;
 
-/** Answers requests whose {@code Host} or {@code :authority} is missing or malformed: the router fails them before any filter sees them. */
+/**
+ * Answers requests whose {@code Host} or {@code :authority} is missing or malformed: the router fails them before any
+ * filter sees them.
+ */
 @Singleton
 public class MalformedRequestHandler {
 
@@ -43,7 +46,7 @@ public class MalformedRequestHandler {
 
     private void answer(RoutingContext request) {
         if (request.statusCode() == BAD_REQUEST && request.failure() instanceof VertxException failure) {
-            LOG.debugf("a request was refused: %s", failure.getMessage());
+            LOG.debugf("refused a malformed request: %s", failure.getMessage());
             ResponseHeaders.addTo(request);
             problems.end(request, REFUSAL);
         } else {

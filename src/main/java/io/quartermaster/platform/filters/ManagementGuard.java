@@ -15,8 +15,8 @@ import java.util.Optional;
 import org.eclipse.microprofile.config.inject.ConfigProperty;
 
 /**
- * Guards the listener for health and metrics, which asks for no token. Only reads pass. No script of a web page reads it: neither from another
- * origin, which the framework would allow, nor by DNS rebinding.
+ * Guards the listener for health and metrics, which requires no token. Only reads pass. No script of a web page can
+ * read it: neither from another origin, which the framework would allow, nor by DNS rebinding.
  */
 @Singleton
 public class ManagementGuard {
@@ -26,7 +26,8 @@ public class ManagementGuard {
     private static final Problem NOT_FOR_WEB_PAGES = Problem.of(
             403,
             "forbidden",
-            "The management listener does not answer scripts of web pages, and over the loopback interface only to a loopback Host.",
+            "The management listener does not answer scripts of web pages, and over the loopback interface only "
+                    + "to a loopback Host.",
             List.of());
 
     private final ProblemWriter problems;
@@ -48,7 +49,7 @@ public class ManagementGuard {
         management.router().route(metricsPath).order(Integer.MIN_VALUE + 1).handler(this::serveMetrics);
     }
 
-    /** In place of the framework's route, which waits for a thread of requests. */
+    /** Replaces the framework's route, which waits for a request thread. */
     private void serveMetrics(RoutingContext request) {
         threads.execute(request.vertx().getOrCreateContext(), () -> {
             try {

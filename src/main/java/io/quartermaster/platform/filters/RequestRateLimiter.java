@@ -16,16 +16,17 @@ import java.util.List;
 import java.util.Optional;
 
 /**
- * Bounds how many requests an address, a tenant and an agent send to this replica. A request counts for its address until its token is verified,
- * and for the token's realm, or the agent's node, from then on: so nobody without a token can use up the rate of a tenant, and a tenant's
- * users behind one address do not use up that address.
+ * Limits the rate of requests from an address, a tenant and an agent to this replica. A request counts for its address
+ * until its token is verified, and then for the token's realm or the agent's node. So a caller without a token cannot
+ * use up the rate of a tenant. Nor do a tenant's users behind one address use up the rate of that address.
  *
- * <p>Counts are each replica's own: several replicas take several times as much. Redis is not asked, so a flood costs memory and time here only.
+ * <p>Each replica counts for itself: several replicas accept several times as much. Redis is not called, so a flood
+ * costs memory and time here only.
  */
 @Singleton
 public class RequestRateLimiter {
 
-    /** Realms and nodes are known ones; this only bounds the memory. */
+    /** Only known realms and nodes are counted; this limit bounds the memory. */
     private static final int KNOWN_LIMIT = 100_000;
 
     private static final int IPV6_BYTES = 16;
@@ -59,14 +60,14 @@ public class RequestRateLimiter {
             request.response().putHeader("Retry-After", Long.toString(ASK_AGAIN_AFTER.toSeconds()));
             problems.end(
                     request,
-                    tooMany(
-                            "Too many requests without a valid token came from this address. Wait, and send a valid token."));
+                    tooMany("Too many requests without a valid token came from this address. Wait, and send a "
+                            + "valid token."));
         }
     }
 
     /**
-     * Counts a request whose token was verified for its caller, and no longer for its address. Fails with 429 where the caller's realm or node has sent
-     * too many.
+     * Counts a request with a verified token for its caller, and no longer for its address. Fails with 429 when the
+     * caller's realm or node has sent too many.
      *
      * @param realm the realm of the token
      * @param node the node whose agent calls, if one does
@@ -89,7 +90,7 @@ public class RequestRateLimiter {
         return Problem.of(429, "too-many-requests", detail, List.of());
     }
 
-    /** An IPv4 address, or the first 64 bits of an IPv6 address, which is the least that a site is given. */
+    /** An IPv4 address, or the first 64 bits of an IPv6 address, the smallest block that a site receives. */
     static String network(SocketAddress remote) {
         String host = remote == null || remote.hostAddress() == null ? "" : remote.hostAddress();
         byte[] bytes = NetUtil.createByteArrayFromIpAddressString(host);
@@ -98,17 +99,17 @@ public class RequestRateLimiter {
                 : HexFormat.of().formatHex(Arrays.copyOf(bytes, IPV6_NETWORK_BYTES));
     }
 
-    /** Uses up what an address may send at once. */
+    /** Uses up the burst of an address. */
     public void drain(SocketAddress remote) {
         addresses.drain(network(remote));
     }
 
-    /** Lets an address begin anew. */
+    /** Gives an address its full burst again. */
     public void reset(SocketAddress remote) {
         addresses.reset(network(remote));
     }
 
-    /** Uses up what a realm may send at once. */
+    /** Uses up the burst of a realm. */
     void drainRealm(String realm) {
         realms.drain(realm);
     }

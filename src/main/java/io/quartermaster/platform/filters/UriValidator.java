@@ -13,8 +13,8 @@ import java.util.Optional;
 import java.util.regex.Pattern;
 
 /**
- * Refuses an address that is none, such as one whose percent escapes cannot be read, with a problem document, before anybody tries to
- * read it. The framework has the same check, but answers without a word; {@code cli.ServiceRun} turns that one off.
+ * Refuses an invalid URI, such as one with malformed percent escapes, with a problem document, before any code parses
+ * it. The framework has the same check, but answers without a body; {@code cli.ServiceRun} turns that one off.
  */
 @Singleton
 public class UriValidator {
@@ -41,7 +41,7 @@ public class UriValidator {
         problems.end(request, Problem.of(400, "invalid-input", field.field() + ": " + field.message(), List.of(field)));
     }
 
-    /** What is wrong with the path, or with the first parameter of the query that cannot be read, named as it is written. */
+    /** The error of the path, or of the first query parameter that cannot be decoded, under its undecoded name. */
     static Optional<Problem.Field> wrong(String uri) {
         try {
             URI read = new URI(uri);
@@ -54,8 +54,8 @@ public class UriValidator {
     private static Problem.Field malformed(String place) {
         return new Problem.Field(
                 place,
-                "it cannot be read",
-                "percent escapes of two hexadecimal digits, such as %25, for what an address cannot hold as it is");
+                "its percent escapes cannot be decoded",
+                "percent escapes of two hexadecimal digits, such as %25, for characters that a URI cannot hold");
     }
 
     private static String place(String uri, int index) {

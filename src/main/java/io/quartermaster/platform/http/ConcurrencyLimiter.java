@@ -8,8 +8,8 @@ import java.util.Optional;
 import java.util.function.Supplier;
 
 /**
- * How many pieces of costly work a replica takes on at a time: in all, and for each tenant, so that no tenant has them all. The operator
- * counts as one more tenant.
+ * Limits how many pieces of costly work a replica runs at a time: in total, and for each tenant, so that one tenant
+ * cannot take all places. The operator counts as one more tenant.
  */
 public final class ConcurrencyLimiter {
 
@@ -21,7 +21,7 @@ public final class ConcurrencyLimiter {
     private final Map<Optional<TenantId>, Integer> taken = new HashMap<>();
     private int takenInAll;
 
-    /** @param work what the places are for, in the plural, such as {@code simulations} */
+    /** @param work the name of the work, in the plural, such as {@code simulations} */
     public ConcurrencyLimiter(String work, int inAll, int perTenant) {
         this.work = work;
         this.inAll = inAll;
@@ -29,46 +29,46 @@ public final class ConcurrencyLimiter {
     }
 
     /**
-     * The work's outcome; its place is free again when it ends, however it does. Fails with 429 when the asker has its part of the places,
-     * with 503 when all are taken.
+     * Runs the work and releases its place when it ends, with or without a failure. Fails with 429 when the caller has
+     * all the places that it may have, with 503 when all places are taken.
      *
-     * @param asker empty: the operator
+     * @param caller empty: the operator
      */
-    public <T> Uni<T> in(Optional<TenantId> asker, Supplier<Uni<T>> work) {
+    public <T> Uni<T> in(Optional<TenantId> caller, Supplier<Uni<T>> work) {
         return Uni.createFrom().deferred(() -> {
-            take(asker);
-            return Uni.createFrom().deferred(work::get).onTermination().invoke(() -> leave(asker));
+            take(caller);
+            return Uni.createFrom().deferred(work::get).onTermination().invoke(() -> leave(caller));
         });
     }
 
-    /** How many are taken now. */
+    /** The number of places that are taken. */
     public synchronized int taken() {
         return takenInAll;
     }
 
-    private synchronized void take(Optional<TenantId> asker) {
-        int own = taken.getOrDefault(asker, 0);
+    private synchronized void take(Optional<TenantId> caller) {
+        int own = taken.getOrDefault(caller, 0);
         if (own >= perTenant) {
             throw ProblemException.of(
                     429,
                     "too-many-" + work,
-                    "as many " + work + " of " + (asker.isPresent() ? "one tenant" : "operators")
-                            + " as this replica takes on at a time are under way (" + perTenant
-                            + "); ask again when one of them has ended");
+                    "the limit of " + work + " that this replica runs for "
+                            + (caller.isPresent() ? "one tenant" : "operators") + " at a time is reached (" + perTenant
+                            + "); send the request again when one of them has ended");
         }
         if (takenInAll >= inAll) {
             throw ProblemException.of(
                     503,
                     "busy",
-                    "as many " + work + " as this replica takes on at a time are under way (" + inAll
-                            + "), of other tenants too; ask again in a few seconds");
+                    "the limit of " + work + " that this replica runs for all tenants at a time is reached (" + inAll
+                            + "); send the request again in a few seconds");
         }
-        taken.put(asker, own + 1);
+        taken.put(caller, own + 1);
         takenInAll++;
     }
 
-    private synchronized void leave(Optional<TenantId> asker) {
+    private synchronized void leave(Optional<TenantId> caller) {
         takenInAll--;
-        taken.computeIfPresent(asker, (same, own) -> own == 1 ? null : own - 1);
+        taken.computeIfPresent(caller, (same, own) -> own == 1 ? null : own - 1);
     }
 }

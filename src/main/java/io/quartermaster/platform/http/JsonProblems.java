@@ -30,7 +30,10 @@ import java.util.UUID;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
-/** Says in the API's words why a JSON document cannot be read: the field, what was given and what is accepted. No text of the JSON library is passed on. */
+/**
+ * Explains in the API's terms why a JSON document cannot be read: the field, the given value and the accepted values.
+ * It passes on no text of the JSON library.
+ */
 public final class JsonProblems {
 
     /** How Jackson's messages begin; the exceptions have no types of their own. */
@@ -58,7 +61,7 @@ public final class JsonProblems {
                 case StreamConstraintsException tooMuch -> {
                     return invalid(
                             BODY,
-                            "something in it is nested too deeply or is too long",
+                            "a part of the document is nested too deeply or is too long",
                             "at most 1000 levels, names of 50000 characters and numbers of 1000 digits");
                 }
                 default -> {}
@@ -90,7 +93,7 @@ public final class JsonProblems {
         };
     }
 
-    private static final String WRONG_TYPE = "not of the type that belongs here";
+    private static final String WRONG_TYPE = "not of the type of this field";
 
     private static boolean isMissing(MismatchedInputException e) {
         return e.getPath().isEmpty() && e.getOriginalMessage().startsWith(NO_CONTENT);
@@ -108,7 +111,7 @@ public final class JsonProblems {
         return invalid(field, text(number.getProcessor()) + " is out of range", accepted);
     }
 
-    /** What the parser stands at. */
+    /** The token at the parser's position. */
     private static String text(@Nullable JsonParser parser) {
         try {
             return parser == null ? "the number" : shortened(String.valueOf(parser.getText()));
@@ -121,7 +124,7 @@ public final class JsonProblems {
         if (e.getProcessor() != null && e.getOriginalMessage().startsWith(DUPLICATE)) {
             return invalid(path(e.getProcessor().getParsingContext()), "given twice", "each field once");
         }
-        String what = e instanceof JsonEOFException ? "it ends too early" : "it is not JSON";
+        String what = e instanceof JsonEOFException ? "the document ends too early" : "the document is not JSON";
         JsonLocation at = e.getLocation();
         return invalid(
                 BODY,
@@ -134,7 +137,7 @@ public final class JsonProblems {
                 400, "invalid-input", field + ": " + message, List.of(new Problem.Field(field, message, accepted)));
     }
 
-    /** The words of our own check, where it was one that refused. */
+    /** The message of the service's own check, if one refused the value. */
     private static String cause(JsonMappingException e) {
         return e.getCause() instanceof IllegalArgumentException known && known.getMessage() != null
                 ? known.getMessage()
@@ -145,7 +148,7 @@ public final class JsonProblems {
         return text.length() <= MAX_REPEATED ? text : text.substring(0, MAX_REPEATED) + "...";
     }
 
-    /** What a field of this type takes; null for types of which nothing general can be said. */
+    /** The values that a field of this type accepts; null for types without a general description. */
     private static @Nullable String accepted(@Nullable Class<?> type) {
         if (type == null) {
             return null;
@@ -193,7 +196,7 @@ public final class JsonProblems {
             Map.entry(Double.class, NUMBER),
             Map.entry(double.class, NUMBER));
 
-    /** Of a record that is written as one text, what it says of itself in {@code ACCEPTED}. */
+    /** The constant {@code ACCEPTED} of a record that is written as one text. */
     private static Optional<String> ofValue(Class<?> type) {
         try {
             return Optional.of((String) type.getField("ACCEPTED").get(null));
@@ -202,7 +205,10 @@ public final class JsonProblems {
         }
     }
 
-    /** Where a parser stands, which knows more than the exception when no reader of the field's object has begun. */
+    /**
+     * The path of a parser's position. It is more precise than the exception while no deserializer of the field's
+     * object has begun.
+     */
     private static String path(JsonStreamContext context) {
         if (context.inRoot()) {
             return "";

@@ -12,8 +12,8 @@ import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Which page of a list is wanted. A page token is bound to the list it was given for (tenant, route and filters), so one list's token
- * is refused by another.
+ * The page of a list that a request asks for. A page token is bound to its list (tenant, route and filters), so another
+ * list refuses it.
  */
 public final class PageRequest {
 
@@ -34,7 +34,7 @@ public final class PageRequest {
     String pageSize;
 
     @QueryParam("pageToken")
-    @Parameter(description = "The `nextPageToken` of the page before, with the same filters; absent: the first page.")
+    @Parameter(description = "The `nextPageToken` of the previous page, with the same filters; absent: the first page.")
     @Nullable
     String pageToken;
 
@@ -54,7 +54,7 @@ public final class PageRequest {
         throw ProblemException.invalid("pageSize", "\"" + pageSize + "\" is not accepted", "1 to " + MAX_SIZE);
     }
 
-    /** The key after which this page begins. {@code scope} must be the same text that made the token. */
+    /** The key after which this page begins. {@code scope} must be the text with which the token was made. */
     public Optional<String> after(String scope) {
         if (pageToken == null || pageToken.isEmpty()) {
             return Optional.empty();
@@ -72,7 +72,7 @@ public final class PageRequest {
         throw invalid();
     }
 
-    /** The same for lists that are ordered by ids. */
+    /** As {@link #after}, for lists that are ordered by ids. */
     public Optional<UUID> afterId(String scope) {
         return after(scope).map(PageRequest::id);
     }
@@ -87,7 +87,9 @@ public final class PageRequest {
 
     private static ProblemException invalid() {
         return ProblemException.invalid(
-                "pageToken", "not a token of this list", "the nextPageToken of the page before, with the same filters");
+                "pageToken",
+                "not a token of this list",
+                "the nextPageToken of the previous page, with the same filters");
     }
 
     static String token(String scope, String lastKey) {

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Ends a request with a {@link Problem}. Nothing the request did is kept. */
+/** Ends a request with a {@link Problem}. Its transaction is rolled back. */
 public final class ProblemException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
@@ -24,14 +24,16 @@ public final class ProblemException extends RuntimeException {
                 problem.status() == 429 || problem.status() == 503 ? Optional.of(ASK_AGAIN_AFTER) : Optional.empty());
     }
 
-    /** @param retryAfter when the same request may succeed; empty where nothing says so */
+    /** @param retryAfter the time after which the same request may succeed; empty where it is unknown */
     public ProblemException(Problem problem, Optional<Duration> retryAfter) {
         super(problem.code() + ": " + problem.detail(), null, false, false);
         this.problem = problem;
         this.retryAfter = retryAfter;
     }
 
-    /** The same with another name for a field, where the request that is refused was put into another form first. */
+    /**
+     * This problem with another name for a field, for a request that was converted into another form before its check.
+     */
     public ProblemException renamed(String from, String to) {
         List<Problem.Field> fields = problem.errors().stream()
                 .map(field -> new Problem.Field(field.field().replace(from, to), field.message(), field.accepted()))
@@ -61,14 +63,14 @@ public final class ProblemException extends RuntimeException {
         return new Invalid().add(field, message, accepted).toException();
     }
 
-    /** 404. The same words for what does not exist and for what is another tenant's. */
+    /** 404. The message is the same for a missing resource and for another tenant's resource. */
     public static ProblemException notFound() {
         return of(404, "not-found", "there is no such resource, or you may not see it");
     }
 
-    /** 404 for a path that no route has, whoever asks: which paths there are is no secret. */
+    /** 404 for a path without a route, for every caller: the list of paths is no secret. */
     public static ProblemException noSuchPath() {
-        return of(404, "not-found", "there is no such path; /openapi lists the paths that there are");
+        return of(404, "not-found", "there is no such path; /openapi lists all paths");
     }
 
     public static ProblemException forbidden(String detail) {
@@ -79,7 +81,7 @@ public final class ProblemException extends RuntimeException {
         return of(409, code, detail);
     }
 
-    /** 422: well-formed, but the rules of the product do not allow it; names the field and what would do. */
+    /** 422: well-formed, but a rule of the product does not allow it; names the field and the accepted values. */
     public static ProblemException refused(String code, String field, String message, String accepted) {
         return new ProblemException(
                 Problem.of(422, code, message, List.of(new Problem.Field(field, message, accepted))));
@@ -89,10 +91,9 @@ public final class ProblemException extends RuntimeException {
         return new ProblemException(Problem.of(status, code, detail, List.of()));
     }
 
-    /** Collects everything that is wrong with an input, so that its sender hears all of it at once. */
+    /** Collects all errors of an input, so that one answer reports them together. */
     public static final class Invalid {
-        /** How the time of a query parameter is written. */
-        /** What the database and the clocks of callers can still hold. */
+        /** The latest time that the database and the clocks of callers can represent. */
         private static final Instant LATEST = Instant.parse("+10000-01-01T00:00:00Z");
 
         public static final String TIME_ACCEPTED = "an ISO-8601 instant such as 2026-11-01T00:00:00Z";
@@ -108,7 +109,10 @@ public final class ProblemException extends RuntimeException {
             return ok ? this : add(field, message, accepted);
         }
 
-        /** The time that a query parameter states; empty where it states none, or nothing that is accepted, which is noted. */
+        /**
+         * The time that a query parameter states; empty if it states none. A text that is not accepted is recorded as
+         * an error.
+         */
         public Optional<Instant> instant(String field, @Nullable String text) {
             if (text == null) {
                 return Optional.empty();
@@ -125,7 +129,7 @@ public final class ProblemException extends RuntimeException {
             return Optional.empty();
         }
 
-        /** Notes all that another noted. */
+        /** Adds all errors of another collector. */
         public void addAll(Invalid other) {
             fields.addAll(other.fields);
         }
@@ -148,7 +152,7 @@ public final class ProblemException extends RuntimeException {
             }
         }
 
-        /** 422 where anything was noted: each field is well-formed, but a rule of the product does not allow it. */
+        /** Throws 422 if there is any error: each field is well-formed, but a rule of the product does not allow it. */
         public void refuseIfAny(String code) {
             if (!fields.isEmpty()) {
                 Problem.Field first = fields.getFirst();

@@ -21,24 +21,32 @@ import org.jboss.logging.Logger;
 import org.jboss.resteasy.reactive.server.ServerExceptionMapper;
 import org.jspecify.annotations.Nullable;
 
-/** Turns every failure of a request into a problem document; what is our own fault is logged, and its cause is not told. */
+/**
+ * Turns every failure of a request into a problem document. Internal failures are logged, and the answer does not
+ * reveal their cause.
+ */
 public final class ProblemMappers {
 
     private static final Logger LOG = Logger.getLogger(ProblemMappers.class);
 
-    /** Two requests wrote the same name, or could not be put one after the other: unique violation, serialization, deadlock. */
+    /**
+     * Two requests wrote the same name, or could not be serialized: unique violation, serialization failure, deadlock.
+     */
     private static final Set<String> RACES = Set.of("23505", "40001", "40P01");
 
     /** PostgreSQL has no NUL in texts. */
     private static final String NOT_A_TEXT = "22021";
 
-    /** A statement or a transaction ran for longer, or a transaction stood still for longer, than its role may. */
+    /** A statement or a transaction exceeded the time limit of its role, or a transaction was idle for too long. */
     private static final Set<String> TOO_LONG = Set.of("57014", "25P03", "25P04");
 
-    /** What a pool says when no connection came free in time; the failure has no type of its own. */
+    /** The message of a pool when no connection became free in time; the failure has no type of its own. */
     private static final String NO_FREE_CONNECTION = "Timeout";
 
-    /** How the client of PostgreSQL begins what it says of a connection that broke before a statement; no type of its own either. */
+    /**
+     * The beginning of the PostgreSQL client's message when a connection broke before a statement; it has no type of
+     * its own either.
+     */
     private static final String BROKEN_CONNECTION = "Connection is not active now";
 
     private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
@@ -57,13 +65,13 @@ public final class ProblemMappers {
         return response(JsonProblems.of(e));
     }
 
-    /** Bytes that are no text in any encoding of JSON. */
+    /** Bytes that are not valid text in any encoding of JSON. */
     @ServerExceptionMapper
     public Response encoding(CharConversionException e) {
-        return response(JsonProblems.invalid("body", "it is not a text in UTF-8", "a JSON document in UTF-8"));
+        return response(JsonProblems.invalid("body", "the body is not a text in UTF-8", "a JSON document in UTF-8"));
     }
 
-    /** Named by itself, because the framework has an answer of its own for exactly this one. */
+    /** Mapped separately, because the framework has its own mapper for exactly this type. */
     @ServerExceptionMapper
     public Response mismatch(MismatchedInputException e) {
         return response(JsonProblems.of(e));
@@ -119,25 +127,26 @@ public final class ProblemMappers {
             }
             String state = DatabaseFailures.state(cause);
             if (NOT_A_TEXT.equals(state)) {
-                return response(
-                        JsonProblems.invalid("body", "a text in it holds the character NUL", "texts without NUL"));
+                return response(JsonProblems.invalid(
+                        "body", "a text of the request holds the character NUL", "texts without NUL"));
             }
             if (state != null && RACES.contains(state)) {
                 return response(Problem.of(
-                        409, "changed-meanwhile", "another request changed the same thing; try again", List.of()));
+                        409,
+                        "changed-meanwhile",
+                        "another request changed the same resource at the same time; send this request again",
+                        List.of()));
             }
             if (DatabaseFailures.isLockTimeout(cause)) {
-                LOG.warnf("a request was answered 503, it waited too long for a lock: %s", cause.getMessage());
+                LOG.warnf("answered a request with 503: it waited too long for a lock: %s", cause.getMessage());
                 return locked();
             }
             if (isOverloaded(cause)) {
-                LOG.warnf(
-                        "a request was answered 503, there is more to do than the database can: %s",
-                        cause.getMessage());
+                LOG.warnf("answered a request with 503: the database is overloaded: %s", cause.getMessage());
                 return overloaded();
             }
             if (isAway(cause)) {
-                LOG.warnf("a request was answered 503: %s", cause.getMessage());
+                LOG.warnf("answered a request with 503: %s", cause.getMessage());
                 return unavailable();
             }
         }
@@ -145,11 +154,11 @@ public final class ProblemMappers {
         return response(Problem.of(
                 500,
                 "internal-error",
-                "the service failed; nothing of this request was kept unless it says so",
+                "the service failed, and its log has the cause; the database keeps nothing of the request",
                 List.of()));
     }
 
-    /** Whether it says that something which the service stands on cannot be reached for now. */
+    /** Whether the failure means that a system which the service needs is unreachable. */
     private static boolean isAway(Throwable cause) {
         String state = DatabaseFailures.state(cause);
         return cause instanceof ClosedConnectionException
@@ -165,7 +174,7 @@ public final class ProblemMappers {
         return message != null && message.startsWith(BROKEN_CONNECTION);
     }
 
-    /** Whether it says that requests wait for the database longer than they may. Nothing of such a request was kept. */
+    /** Whether the failure means that requests exceed the time limits of the database. Such a request has no effect. */
     private static boolean isOverloaded(Throwable cause) {
         String state = DatabaseFailures.state(cause);
         return (cause instanceof NoStackTraceThrowable && NO_FREE_CONNECTION.equals(cause.getMessage()))
@@ -176,7 +185,8 @@ public final class ProblemMappers {
         Problem problem = Problem.of(
                 503,
                 "unavailable",
-                "other requests change the same things and did not finish in time; nothing of this request was kept. Send it again later",
+                "other requests that change the same resources did not finish in time; this request had no effect. "
+                        + "Send it again later",
                 List.of());
         return askAgain(problem, ASK_AGAIN_AFTER);
     }
@@ -185,17 +195,18 @@ public final class ProblemMappers {
         Problem problem = Problem.of(
                 503,
                 "unavailable",
-                "the service has more to do than its database can take; nothing of this request was kept. Send it again later",
+                "the database of the service is overloaded; this request had no effect. Send it " + "again later",
                 List.of());
         return askAgain(problem, ASK_AGAIN_AFTER);
     }
 
-    /** A connection that broke while a transaction was being committed does not say how that ended. */
+    /** A connection that broke during a commit does not show whether the commit succeeded. */
     private static Response unavailable() {
         Problem problem = Problem.of(
                 503,
                 "unavailable",
-                "the database cannot be reached for now; ask again. Whether a write was kept is not known: with the same Idempotency-Key it is not made twice",
+                "the database cannot be reached. Send the request again: a write may have taken effect, but with "
+                        + "the same Idempotency-Key it is not done twice",
                 List.of());
         return askAgain(problem, ASK_AGAIN_AFTER);
     }
@@ -212,7 +223,7 @@ public final class ProblemMappers {
     }
 
     private static String lastSteps(String path) {
-        // method.parameter.field: the caller knows neither method nor parameter.
+        // The path is method.parameter.field: the caller knows neither method nor parameter.
         String[] steps = path.split("\\.", 3);
         return steps.length == 3 ? steps[2] : path;
     }

@@ -16,8 +16,9 @@ import java.util.function.Supplier;
 import org.jboss.logging.Logger;
 
 /**
- * Sends the body of an answer in pieces, each when its reader has taken the one before. No thread waits for the reader. A reader that takes
- * nothing of a piece for too long, or an answer that lasts too long, is broken off, so that a part is never taken for the whole.
+ * Sends the body of an answer in pieces, each when the client has read the one before. No thread waits for the client.
+ * The answer is aborted when the client reads nothing for too long, or when the whole lasts too long. An abort is
+ * visible to the client, so that it never takes a part for the whole.
  */
 public final class StreamedResponse {
 
@@ -30,14 +31,14 @@ public final class StreamedResponse {
     private final ScheduledExecutorService timers;
 
     /**
-     * @param patience how long a reader may take for one piece
-     * @param longest how long an answer may take in all
+     * @param patience how long the client may take to read one piece
+     * @param longest how long an answer may take in total
      */
     public record Limits(Duration patience, Duration longest) {}
 
     /**
-     * @param headers of the answer, which is a 200
-     * @param timers where the limits are watched
+     * @param headers of the answer, whose status is 200
+     * @param timers the timers that enforce the limits
      */
     public StreamedResponse(
             RoutingContext request, Map<String, String> headers, Limits limits, ScheduledExecutorService timers) {
@@ -48,7 +49,7 @@ public final class StreamedResponse {
         this.timers = timers;
     }
 
-    /** The reader is gone or too slow: nothing is wrong with the service. */
+    /** Signals that the client is gone or too slow, which is no failure of the service. */
     private static final class BrokenOff extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -58,8 +59,8 @@ public final class StreamedResponse {
     }
 
     /**
-     * Completes when all was sent, or the answer was broken off. Fails only while nothing of the answer was sent, so a failure can still become a
-     * problem document.
+     * Completes when everything was sent, or the answer was aborted. Fails only before the first piece was sent, so
+     * that a failure can still become a problem document.
      */
     public Uni<Void> send(Multi<Buffer> pieces) {
         Multi<Buffer> wanted = HttpMethod.HEAD.equals(request.request().method())
@@ -86,32 +87,33 @@ public final class StreamedResponse {
         return response;
     }
 
-    /** Completes when what is sent has left for the reader. */
+    /** Completes when the piece was written to the connection. */
     private Uni<Void> taken(Supplier<Future<Void>> sending) {
         return Uni.createFrom()
                 .<Void>emitter(sent -> sending.get().onComplete(done -> {
                     if (done.succeeded()) {
                         sent.complete(null);
                     } else {
-                        sent.fail(new BrokenOff("its reader is gone: " + done.cause()));
+                        sent.fail(new BrokenOff("its client is gone: " + done.cause()));
                     }
                 }))
                 .ifNoItem()
                 .after(limits.patience())
                 .on(timers)
-                .failWith(() -> new BrokenOff("its reader took nothing for " + limits.patience()));
+                .failWith(() -> new BrokenOff("its client read nothing for " + limits.patience()));
     }
 
     /**
-     * Completes when nothing more can be sent. The ordinary way to close a connection of HTTP/1.1 would first wait until its reader has taken what was
-     * written, and then the end of the answer could still be sent as if it were whole.
+     * Completes when nothing more can be sent. An ordinary close of an HTTP/1.1 connection would first wait until the
+     * client has read what was written. Then the end of the answer could still be sent, and the answer would look
+     * complete.
      */
     private Uni<Void> breakOff(Throwable failure) {
         String path = request.request().path();
         if (failure instanceof BrokenOff) {
-            LOG.debugf("the answer to %s was broken off: %s", path, failure.getMessage());
+            LOG.debugf("the answer to %s was aborted: %s", path, failure.getMessage());
         } else {
-            LOG.errorf(failure, "the answer to %s failed on the way and was broken off", path);
+            LOG.errorf(failure, "the answer to %s failed after it had begun and was aborted", path);
         }
         if (request.request().version() == HttpVersion.HTTP_2) {
             response.reset();

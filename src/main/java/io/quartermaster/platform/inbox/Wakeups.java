@@ -21,16 +21,17 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Wakes who waits: the leader for its inbox, long polls of agents, live views. Redis carries it, PostgreSQL's NOTIFY when Redis is
- * away. A wake-up is a hint: whoever waits also polls slowly, so a lost one costs time, never truth.
+ * Sends wake-ups to the leader (for its inbox), to the long polls of agents and to live views. Redis carries them, or
+ * PostgreSQL's NOTIFY when Redis is away. A wake-up is a hint: every receiver also polls slowly, so a lost one costs
+ * time, never correctness.
  */
 @ApplicationScoped
 public class Wakeups {
 
-    /** Begins the keys and channels of the cell. No tenant's keys begin so: no id of a tenant has a colon. */
+    /** The prefix of the cell's keys and channels. No tenant's key begins with it, because no tenant id has a colon. */
     public static final String CELL_KEYS = "qm:{cell:main}:";
 
-    /** Channel of the leader; payload is empty. In PostgreSQL the name is the payload of the one channel. */
+    /** Channel of the leader; its payload is empty. PostgreSQL has one channel, whose payload is this name. */
     public static final String LEADER = CELL_KEYS + "wake";
 
     private static final String DATABASE_CHANNEL = "qm_wakeups";
@@ -42,7 +43,7 @@ public class Wakeups {
 
     private final SystemDatabase database;
     private final ReactivePubSubCommands<String> redis;
-    /** Wake-ups of the leader that were asked for since the last one was sent, plus one while it is on its way. */
+    /** Wake-ups of the leader that were requested since the last one was sent, plus one while it is in transit. */
     private final AtomicInteger leaderCalls = new AtomicInteger();
 
     private final List<Consumer<String>> listeners = new CopyOnWriteArrayList<>();
@@ -57,7 +58,7 @@ public class Wakeups {
         listening = database.listen(
                         DATABASE_CHANNEL, channel -> listeners.forEach(listener -> listener.accept(channel)))
                 .onFailure()
-                .invoke(e -> LOG.debugf("no wake-ups by PostgreSQL: %s", e.getMessage()))
+                .invoke(e -> LOG.debugf("PostgreSQL delivers no wake-ups: %s", e.getMessage()))
                 .onFailure()
                 .retry()
                 .withBackOff(FIRST_RECONNECT, LONGEST_RECONNECT)
@@ -73,22 +74,28 @@ public class Wakeups {
         }
     }
 
-    /** The listener is told the channel of each wake-up that comes by PostgreSQL; those by Redis it subscribes to itself. It must not block. */
+    /**
+     * Registers a listener, which receives the channel of each wake-up that comes by PostgreSQL; it subscribes itself
+     * to those by Redis. It must not block.
+     */
     public void onNotification(Consumer<String> listener) {
         listeners.add(listener);
     }
 
-    /** Channel on which the agent of a node is told to sync. */
+    /** Channel of the requests to a node's agent to sync. */
     public static String node(String nodeId) {
         return CELL_KEYS + "node:" + nodeId;
     }
 
-    /** Channel on which a tenant's live views are told that its feed grew. */
+    /** Channel of the notices to a tenant's live views that its feed grew. */
     public static String feed(TenantId tenant) {
         return "qm:{" + tenant + "}:feed";
     }
 
-    /** Sent by itself: the caller need not wait. While one is on its way, more are asked for as one more. */
+    /**
+     * Wakes the leader; the caller need not wait. While one wake-up is in transit, all further ones are combined into
+     * one.
+     */
     public void leader() {
         if (leaderCalls.getAndIncrement() == 0) {
             wakeLeader();
@@ -104,7 +111,7 @@ public class Wakeups {
         });
     }
 
-    /** Never fails: the poll behind it finds what a lost wake-up would have told. */
+    /** Never fails: the receiver's poll finds what a lost wake-up would have announced. */
     public Uni<Void> publish(String channel) {
         return redis.publish(channel, "")
                 .ifNoItem()

@@ -9,11 +9,11 @@ import java.util.function.UnaryOperator;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** Long work, and how far it has come. {@code error} is that of the last failed try, also while it is tried again. */
+/** Long-running work and its progress. {@code error} is that of the last failed try, also while a retry runs. */
 public record Operation(
         UUID id,
 
-        @Schema(description = "whose it is; operator for what is no tenant's")
+        @Schema(description = "the tenant that owns the operation; operator for operations of no tenant")
         TenantId tenant,
 
         @Schema(
@@ -28,7 +28,7 @@ public record Operation(
         Instant createdAt,
         Instant updatedAt) {
 
-    /** Where an operation is. */
+    /** The state of an operation. */
     @Schema(name = "OperationState")
     public enum State {
         PENDING,
@@ -37,7 +37,7 @@ public record Operation(
         FAILED
     }
 
-    /** Where a step is. {@code WAITING}: it failed and is tried again. */
+    /** The state of a step. {@code WAITING}: it failed and will be retried. */
     @Schema(name = "OperationStepState")
     public enum StepState {
         PENDING,
@@ -47,7 +47,7 @@ public record Operation(
         FAILED
     }
 
-    /** One step. Times are of the last try. */
+    /** One step. Its times are those of the last try. */
     @Schema(name = "OperationStep")
     public record Step(
             String name,
@@ -61,7 +61,7 @@ public record Operation(
         }
     }
 
-    /** What went wrong last, and when it is tried again; never, when {@code retryAt} is absent. */
+    /** The last failure and the time of the retry; without {@code retryAt} there is none. */
     @Schema(name = "OperationFailure")
     public record Failure(
             String step, String message, @Nullable Instant retryAt) {}
@@ -74,7 +74,7 @@ public record Operation(
         return steps.stream().anyMatch(known -> known.name().equals(step) && known.state() == StepState.SUCCEEDED);
     }
 
-    /** The name of the step that is at work, or whose turn is next. */
+    /** The name of the step that runs, or that runs next. */
     String nextStep() {
         return steps.stream()
                 .filter(step -> step.state() != StepState.SUCCEEDED)
@@ -95,7 +95,7 @@ public record Operation(
         return with(step, known -> new Step(step, state, known.startedAt(), at, error));
     }
 
-    /** A step that came with a newer program joins the list when it is its turn. */
+    /** Changes one step. A step that a newer version of the program adds joins the list when it starts. */
     private Operation with(String step, UnaryOperator<Step> change) {
         List<Step> changed = new ArrayList<>();
         boolean found = false;

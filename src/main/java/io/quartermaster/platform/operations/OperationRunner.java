@@ -24,9 +24,9 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Works on operations: step after step, each state stored before the next begins, so that a crash at any line costs at most one step done
- * twice. A process owns what it works on for a short lease that it keeps renewing; when it dies, another takes over where it was. A step
- * that fails is tried again, ever less often.
+ * Carries out operations step by step. It stores each state before the next step begins, so that a crash at any point
+ * repeats at most one step. A process owns its operations by a short lease that it renews; when it dies, another
+ * process continues them. A failed step is retried with back-off.
  */
 @ApplicationScoped
 public class OperationRunner {
@@ -39,7 +39,7 @@ public class OperationRunner {
     private final OperationsConfig config;
     private final Vertx vertx;
     private final Map<String, OperationHandler> works = new TreeMap<>();
-    /** To the millisecond, as all times of the API. */
+    /** Truncated to the millisecond, as all times of the API are. */
     private final Clock clock = Clock.tickMillis(ZoneOffset.UTC);
 
     private final String me = UUID.randomUUID().toString();
@@ -66,7 +66,7 @@ public class OperationRunner {
     Uni<Void> poll() {
         return renew().chain(this::takeMore)
                 .onFailure()
-                .invoke(e -> LOG.warnf("operations could not be looked for: %s", e.getMessage()))
+                .invoke(e -> LOG.warnf("the search for due operations failed: %s", e.getMessage()))
                 .onFailure()
                 .recoverWithNull();
     }
@@ -92,8 +92,9 @@ public class OperationRunner {
     }
 
     /**
-     * Goes on beside the poll, which meanwhile renews the lease. Each operation has a context of its own: a database session belongs to the
-     * context that opened it, and two operations on one context would find themselves in one transaction.
+     * Runs an operation concurrently with the poll, which meanwhile renews the lease. Each operation has its own Vert.x
+     * context: a database session belongs to the context that opened it, and two operations on one context would share
+     * a transaction.
      */
     private void begin(OperationStore.Claim claim) {
         UUID id = claim.operation().id();
@@ -104,14 +105,16 @@ public class OperationRunner {
                 .onTermination()
                 .invoke(() -> mine.remove(id))
                 .subscribe()
-                .with(done -> {}, failure -> LOG.warnf("operation %s stops here: %s", id, failure.getMessage())));
+                .with(
+                        done -> {},
+                        failure -> LOG.warnf("operation %s stops on this replica: %s", id, failure.getMessage())));
     }
 
     private Uni<Void> work(OperationStore.Claim claim) {
         OperationHandler work = works.get(claim.operation().kind());
         if (work == null) {
             return Uni.createFrom()
-                    .failure(new IllegalStateException("this program knows no work of kind "
+                    .failure(new IllegalStateException("this program knows no operations of the kind "
                             + claim.operation().kind()));
         }
         Uni<Operation> progress = Uni.createFrom().item(claim.operation());
@@ -189,12 +192,12 @@ public class OperationRunner {
         return wait.compareTo(config.retryMost()) > 0 ? config.retryMost() : wait;
     }
 
-    /** Another process works on it now. */
+    /** Signals that another process owns the operation now. */
     private static final class Lost extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
         Lost() {
-            super("it is another process's by now");
+            super("another process owns it by now");
         }
     }
 

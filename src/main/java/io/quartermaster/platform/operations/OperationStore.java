@@ -23,13 +23,13 @@ import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The table {@code operation}, as the system role. Whoever works on an operation owns it for a while, by the database's clock; only its
- * owner can write to it.
+ * The table {@code operation}, as the system role. The process that works on an operation owns it for a limited time,
+ * by the database's clock; only the owner can write to it.
  */
 @ApplicationScoped
 public class OperationStore {
 
-    /** An operation with what was asked for, as JSON. */
+    /** An operation with its request, as JSON. */
     public record Claim(Operation operation, String request) {}
 
     private static final String COLUMNS =
@@ -42,15 +42,15 @@ public class OperationStore {
         this.json = json;
     }
 
-    /** Begins an operation, for the runner to find. */
+    /** Stores a new operation, which the runner then finds. */
     public Uni<Operation> insert(
             SqlConnection connection, TenantId tenant, String kind, Object request, List<String> steps) {
         List<Operation.Step> pending =
                 steps.stream().map(Operation.Step::pending).toList();
         return connection
-                .preparedQuery(
-                        "insert into operation (id, tenant_id, kind, state, request, steps) values ($1, $2, $3, 'pending', $4, $5) returning "
-                                + COLUMNS)
+                .preparedQuery("insert into operation (id, tenant_id, kind, state, request, steps) values ($1, $2, $3, "
+                        + "'pending', $4, $5) returning "
+                        + COLUMNS)
                 .execute(Tuple.tuple()
                         .addUUID(Ids.next())
                         .addString(tenant.value())
@@ -69,41 +69,43 @@ public class OperationStore {
                 .map(this::firstClaim);
     }
 
-    /** Begins a failed operation again; what is done stays done. */
+    /** Restarts a failed operation; completed steps stay completed. */
     public Uni<Operation> restart(SqlConnection connection, UUID id) {
         return connection
-                .preparedQuery(
-                        "update operation set state = 'pending', attempts = 0, not_before = clock_timestamp(), updated_at = clock_timestamp() where id = $1 returning "
-                                + COLUMNS)
+                .preparedQuery("update operation set state = 'pending', attempts = 0, not_before = clock_timestamp(), "
+                        + "updated_at = clock_timestamp() where id = $1 returning "
+                        + COLUMNS)
                 .execute(Tuple.of(id))
                 .map(rows -> read(rows.iterator().next()));
     }
 
     /**
-     * Ends an operation that is not over: nobody works on its next step. A step that is at work just now goes on until its end, and its
-     * process keeps its lease so long; {@link #isOwned} says whether that is so.
+     * Ends an unfinished operation: its next step never starts. A step that is running now runs to its end, and its
+     * process keeps the lease until then; {@link #isOwned} returns whether that is the case.
      *
-     * @param why what the operation shows as its failure
+     * @param why the failure that the operation shows
      */
     public Uni<Void> cancel(SqlConnection connection, Operation operation, String why) {
         Operation.Failure failure = new Operation.Failure(operation.nextStep(), why, null);
         return connection
                 .preparedQuery(
-                        "update operation set state = 'failed', error = $2, updated_at = clock_timestamp() where id = $1 and state in ('pending', 'running')")
+                        "update operation set state = 'failed', error = $2, updated_at = clock_timestamp() where "
+                                + "id = $1 and state in ('pending', 'running')")
                 .execute(Tuple.of(operation.id(), new JsonObject(write(failure))))
                 .replaceWithVoid();
     }
 
-    /** Whether a process is at work on the tenant's last operation of a kind, or was until less than a lease ago. */
+    /** Whether a process works on the tenant's last operation of a kind, or did until less than a lease ago. */
     public Uni<Boolean> isOwned(SqlConnection connection, TenantId tenant, String kind) {
         return connection
                 .preparedQuery(
-                        "select owner_until > clock_timestamp() as owned from operation where tenant_id = $1 and kind = $2 order by id desc limit 1")
+                        "select owner_until > clock_timestamp() as owned from operation where tenant_id = $1 and "
+                                + "kind = $2 order by id desc limit 1")
                 .execute(Tuple.of(tenant.value(), kind))
                 .map(rows -> rows.size() > 0 && rows.iterator().next().getBoolean("owned"));
     }
 
-    /** How many operations of a kind are not over. */
+    /** The number of unfinished operations of a kind. */
     public Uni<Long> open(SqlConnection connection, String kind) {
         return connection
                 .preparedQuery(
@@ -119,34 +121,43 @@ public class OperationStore {
                 .map(rows -> firstClaim(rows).map(Claim::operation));
     }
 
-    /** The oldest operation that is due and nobody's. */
+    /** Claims the oldest operation that is due and has no owner. */
     Uni<Optional<Claim>> claim(SqlConnection connection, String owner, Duration lease) {
         return connection
-                .preparedQuery(
-                        "update operation set owner = $1, owner_until = clock_timestamp() + $2 * interval '1 millisecond', state = 'running' where id = (select id from operation where state in ('pending', 'running') and not_before <= clock_timestamp() and owner_until < clock_timestamp() order by not_before, id limit 1 for update skip locked) returning "
-                                + COLUMNS)
+                .preparedQuery("update operation set owner = $1, owner_until = clock_timestamp() + $2 * interval '1 "
+                        + "millisecond', state = 'running' where id = (select id from operation where state in "
+                        + "('pending', 'running') and not_before <= clock_timestamp() and owner_until < "
+                        + "clock_timestamp() order by not_before, id limit 1 for update skip locked) returning "
+                        + COLUMNS)
                 .execute(Tuple.of(owner, lease.toMillis()))
                 .map(this::firstClaim);
     }
 
     Uni<Void> renew(SqlConnection connection, String owner, Collection<UUID> ids, Duration lease) {
         return connection
-                .preparedQuery(
-                        "update operation set owner_until = clock_timestamp() + $3 * interval '1 millisecond' where owner = $1 and id = any($2)")
+                .preparedQuery("update operation set owner_until = clock_timestamp() + $3 * interval '1 millisecond' "
+                        + "where owner = $1 and id = any($2)")
                 .execute(Tuple.of(owner, ids.toArray(UUID[]::new), lease.toMillis()))
                 .replaceWithVoid();
     }
 
-    /** Writes how far it has come. False when it is another's by now, nobody's, or over: then nothing is written. */
+    /**
+     * Stores the progress of an operation. Writes nothing and returns false if the caller is no longer its owner, or it
+     * has ended.
+     */
     Uni<Boolean> save(SqlConnection connection, String owner, Operation operation) {
         return connection
                 .preparedQuery(
-                        "update operation set steps = $3, updated_at = clock_timestamp() where id = $1 and owner = $2 and state = 'running' and owner_until > clock_timestamp()")
+                        "update operation set steps = $3, updated_at = clock_timestamp() where id = $1 and owner "
+                                + "= $2 and state = 'running' and owner_until > clock_timestamp()")
                 .execute(Tuple.of(operation.id(), owner, new JsonArray(write(operation.steps()))))
                 .map(rows -> rows.rowCount() == 1);
     }
 
-    /** Writes it and gives it up: finished for good, or to be tried again after {@code wait}. Writes nothing of one that was cancelled meanwhile. */
+    /**
+     * Stores an operation and releases its lease: it has ended, or is retried after {@code wait}. Writes nothing for an
+     * operation that was cancelled meanwhile.
+     */
     Uni<Boolean> release(
             SqlConnection connection,
             String owner,
@@ -156,8 +167,10 @@ public class OperationStore {
             int attempts,
             Duration wait) {
         return connection
-                .preparedQuery(
-                        "update operation set state = $3, steps = $4, error = $5, attempts = $6, not_before = clock_timestamp() + $7 * interval '1 millisecond', owner = null, owner_until = '-infinity', updated_at = clock_timestamp() where id = $1 and owner = $2 and state = 'running'")
+                .preparedQuery("update operation set state = $3, steps = $4, error = $5, attempts = $6, not_before = "
+                        + "clock_timestamp() + $7 * interval '1 millisecond', owner = null, owner_until = "
+                        + "'-infinity', updated_at = clock_timestamp() where id = $1 and owner = $2 and state = "
+                        + "'running'")
                 .execute(Tuple.tuple()
                         .addUUID(operation.id())
                         .addString(owner)

@@ -20,12 +20,13 @@ import java.util.function.LongSupplier;
 import org.jboss.logging.Logger;
 
 /**
- * Runs Lua scripts in Redis, each one round trip. When Redis does not answer in time, it is left alone for a moment: calls then fail at
- * once with {@link RedisAway}, so that requests take their slower way without each waiting for a time-out; one call in each such moment
- * tries again.
+ * Runs Lua scripts in Redis, each in one round trip. When Redis does not answer in time, it gets no calls for a short
+ * pause. During the pause, calls fail immediately with {@link RedisAway}, so that requests take their slower path
+ * without each waiting for a timeout. After each pause, one call tries Redis again.
  *
- * <p>An answer that is late because this service is busy says nothing of Redis: it may have come long ago and wait for an event loop to read
- * it. The slower way would then make a busy service busier. So a late answer counts against Redis only if the event loops are on time.
+ * <p>An answer that is late because this service is busy is no sign of a failure of Redis: it may have arrived long ago
+ * and wait for an event loop to read it. The slower path would then make a busy service busier. So a late answer counts
+ * against Redis only if the event loops are on time.
  */
 @ApplicationScoped
 public class RedisScriptRunner {
@@ -34,9 +35,9 @@ public class RedisScriptRunner {
     static final Duration PATIENCE = Duration.ofSeconds(1);
     /** Work that an event loop takes up later than this has waited behind other work. */
     static final Duration LATE = Duration.ofMillis(50);
-    /** How often a call gets the same time again because the service itself is late. */
+    /** How many times the timeout of a call is extended because the service itself is late. */
     private static final int MOST_WAITS = 5;
-    /** How long Redis is left alone after a failure. */
+    /** How long Redis gets no calls after a failure. */
     static final Duration REST = Duration.ofSeconds(1);
 
     private static final Logger LOG = Logger.getLogger(RedisScriptRunner.class);
@@ -44,7 +45,7 @@ public class RedisScriptRunner {
     private final RedisAPI redis;
     private final Vertx vertx;
     private final LongSupplier nanos;
-    /** Zero while Redis is well; else the time until which it is left alone. */
+    /** Zero while Redis is healthy; otherwise the end of the pause in calls. */
     private final AtomicLong restUntil = new AtomicLong();
 
     @Inject
@@ -61,13 +62,13 @@ public class RedisScriptRunner {
     /**
      * For programs and tests without the service.
      *
-     * @param vertx whose event loops read what Redis answers
+     * @param vertx whose event loops read the answers of Redis
      */
     public static RedisScriptRunner on(RedisAPI redis, Vertx vertx) {
         return new RedisScriptRunner(redis, vertx);
     }
 
-    /** Redis did not answer, or not in time. Whether the script ran is not known. */
+    /** Thrown when Redis did not answer in time. Whether the script ran is not known. */
     public static class RedisAway extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
@@ -76,7 +77,10 @@ public class RedisScriptRunner {
         }
     }
 
-    /** Redis answers, but under a key of the call lies something else than the script expects. Other keys are well. */
+    /**
+     * Thrown when Redis answers, but a key of the call holds a value of another type than the script expects. Other
+     * keys are not affected.
+     */
     public static final class WrongKey extends RedisAway {
         private static final long serialVersionUID = 1L;
 
@@ -89,7 +93,7 @@ public class RedisScriptRunner {
         return Uni.createFrom().deferred(() -> guarded(call(script, keys, arguments)));
     }
 
-    /** A plain command, under the same guard. */
+    /** The command HGETALL, with the same timeout and pause as scripts. */
     public Uni<Response> hgetall(String key) {
         return Uni.createFrom().deferred(() -> guarded(redis.hgetall(key)));
     }
@@ -113,9 +117,9 @@ public class RedisScriptRunner {
         long until = restUntil.get();
         long now = nanos.getAsLong();
         if (until != 0 && (now - until < 0 || !restUntil.compareAndSet(until, later(now)))) {
-            return Uni.createFrom().failure(new RedisAway("Redis is left alone for a moment"));
+            return Uni.createFrom().failure(new RedisAway("Redis failed a moment ago and gets no calls for a second"));
         }
-        // Sent once, waited for more than once.
+        // The call is sent once, and its timeout may be extended.
         return await(new SharedCall<>(call), MOST_WAITS)
                 .invoke(this::well)
                 .onFailure()
@@ -130,7 +134,7 @@ public class RedisScriptRunner {
                         : call.answer().ifNoItem().after(Duration.ofMillis(1)).failWith(new TimeoutException())));
     }
 
-    /** Whether the time-out itself came late, or an event loop takes up work late. */
+    /** Whether the timeout itself fired late, or an event loop is late to take work. */
     private Uni<Boolean> isServiceLate(long begun) {
         if (System.nanoTime() - begun > PATIENCE.plus(LATE).toNanos()) {
             return Uni.createFrom().item(true);
@@ -167,7 +171,7 @@ public class RedisScriptRunner {
             return new WrongKey(message);
         }
         if (restUntil.getAndSet(later(nanos.getAsLong())) == 0) {
-            LOG.warnf("Redis does not answer (%s); going on without it", cause);
+            LOG.warnf("Redis does not answer (%s); the service continues without it", cause);
         }
         return new RedisAway(message);
     }

@@ -11,13 +11,14 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The answer to every write with {@code ?dryRun=true} that would not be refused, always with status 200: what the write would answer, its
- * effects apart, and all its warnings in one list. Nothing of the request is kept.
+ * The answer to every write with {@code ?dryRun=true} that would succeed, always with status 200. It holds the answer
+ * that the write would have, its effects as a separate field, and all its warnings in one list. The request changes
+ * nothing.
  */
 @Schema(
         name = "DryRun",
-        description =
-                "The answer to a write with dryRun=true that would not be refused. Nothing was changed. A write that would be refused is answered with its problem.")
+        description = "The answer to a write with dryRun=true that would succeed. Nothing was changed. A write "
+                + "that would be refused is answered with its problem.")
 public record DryRun(
         @Schema(description = "the status that the write would have", examples = "201")
         int status,
@@ -27,23 +28,24 @@ public record DryRun(
                 additionalProperties = Schema.True.class,
                 implementation = Object.class,
                 description =
-                        "what the write would answer, without effects and warnings; without its id where it would be made; absent where the write answers without a body")
+                        "the answer that the write would have, without effects and warnings; without the id of a resource that it would "
+                                + "create; absent where the write answers without a body")
         @Nullable
         Object resource,
 
         @Schema(
                 ref = "#/components/schemas/Effects",
-                description = "what the change would do beyond itself; absent for writes that have none")
+                description = "what the change would cause elsewhere; absent for writes without such effects")
         @Nullable
         Object effects,
 
-        @Schema(description = "what is allowed, but may not do what the caller expects")
+        @Schema(description = "parts of the request that are allowed, but may not do what the caller expects")
         List<String> warnings) {
 
     private static final int CREATED = 201;
     private static final int ACCEPTED = 202;
 
-    /** An answer that says nothing but what a change does beyond itself. */
+    /** An answer that describes only what a change causes elsewhere. */
     public interface Effect {}
 
     public DryRun {
@@ -77,7 +79,7 @@ public record DryRun(
                 warnings.stream().distinct().toList());
     }
 
-    /** Ids that nothing will ever have. */
+    /** Removes the ids of objects that a dry run does not create. */
     private static void forgetIds(ObjectNode made) {
         made.remove("id");
         if (made.get("items") instanceof ArrayNode items) {

@@ -11,19 +11,23 @@ import java.util.TreeSet;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.jspecify.annotations.Nullable;
 
-/** One field of a resource that a change gives another value, the fields that take their default again included. */
+/** One field of a resource that a change gives another value. Fields that return to their default are included. */
 @Schema(name = "FieldChange", description = "A field that the change gives another value.")
 public record FieldChange(
-        @Schema(description = "its path; a quota stands under the name of its pool", examples = "quotas.h100.limit")
+        @Schema(
+                description = "the path of the field; a quota appears under the name of its pool",
+                examples = "quotas.h100.limit")
         String field,
 
-        @Schema(implementation = Object.class, description = "its value before; absent where it had none") @Nullable
+        @Schema(implementation = Object.class, description = "the value before the change; absent if there was none")
+        @Nullable
         Object before,
 
-        @Schema(implementation = Object.class, description = "its value after; absent where it has none") @Nullable
+        @Schema(implementation = Object.class, description = "the value after the change; absent if there is none")
+        @Nullable
         Object after) {
 
-    /** What identifies a resource, or follows from other fields. */
+    /** Fields that identify a resource, or follow from other fields. */
     private static final Set<String> APART =
             Set.of("id", "version", "effects", "warnings", "changed", "queues", "drift", "tenant");
 
@@ -56,7 +60,7 @@ public record FieldChange(
         }
     }
 
-    /** A list of parts that each name a pool, as an object by pool. */
+    /** A list whose items each name a pool, as an object keyed by pool. */
     private static @Nullable JsonNode byPool(@Nullable JsonNode node) {
         if (!(node instanceof ArrayNode parts) || parts.isEmpty()) {
             return node;

@@ -3,6 +3,7 @@ package io.quartermaster.platform.writes;
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.core.type.TypeReference;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import io.quartermaster.platform.db.Statements;
 import io.quartermaster.platform.db.WriteMode;
 import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
@@ -14,16 +15,16 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The replies stored under an {@code Idempotency-Key}: the first request with a key does the work and stores its reply in the same
- * transaction, a repeated one gets that reply, and the key with another request is refused (422). How rows are read and written, a
- * {@link Rows} says: {@link TenantWrites} does it as the request role, {@link OperatorWrites} as the system role.
+ * The replies stored under an {@code Idempotency-Key}. The first request with a key does the work and stores its reply
+ * in the same transaction. A repeated request gets that reply; another request with the key is refused (422).
+ * {@link TenantWrites} reads and writes the rows as the request role, {@link OperatorWrites} as the system role.
  */
 @ApplicationScoped
 class IdempotentReplyStore {
 
     private static final TypeReference<Map<String, String>> HEADERS = new TypeReference<>() {};
 
-    /** What older versions stored for a reply without a body. */
+    /** The value that older versions stored for a reply without a body. */
     private static final String JSON_NULL = "null";
 
     private final ObjectMapper json;
@@ -33,9 +34,9 @@ class IdempotentReplyStore {
     }
 
     /**
-     * A key as it is stored: keys of different callers never meet.
+     * A key as it is stored; equal keys of different callers are different keys.
      *
-     * @param tenant whose realm the caller is of, or {@link OperatorWrites#OPERATOR}
+     * @param tenant the tenant whose realm the caller belongs to, or {@link OperatorWrites#OPERATOR}
      */
     record Key(String tenant, String caller, String key) {}
 
@@ -51,21 +52,64 @@ class IdempotentReplyStore {
             String headers,
             @Nullable String body) {}
 
-    /** The rows of {@code idempotency} within one transaction. */
-    interface Rows {
-        /** False when the key is there already. A transaction that holds it is waited for. */
-        Uni<Boolean> insert(Key key, String fingerprint);
-
-        Uni<Stored> find(Key key);
-
-        Uni<Void> update(Key key, Stored reply);
+    /**
+     * Does the work and stores its reply, or returns the stored reply if the key has one. Waits for a concurrent
+     * transaction that holds the key.
+     */
+    Uni<WriteReply> once(Statements statements, Key key, String fingerprint, Supplier<Uni<WriteReply>> work) {
+        return insert(statements, key, fingerprint)
+                .chain(isNew -> isNew
+                        ? work.get().call(writeReply -> update(statements, key, stored(fingerprint, writeReply)))
+                        : find(statements, key).map(stored -> reply(key, stored, fingerprint)));
     }
 
-    Uni<WriteReply> once(Rows rows, Key key, String fingerprint, Supplier<Uni<WriteReply>> work) {
-        return rows.insert(key, fingerprint)
-                .chain(isNew -> isNew
-                        ? work.get().call(writeReply -> rows.update(key, stored(fingerprint, writeReply)))
-                        : rows.find(key).map(stored -> reply(key, stored, fingerprint)));
+    /** Whether the key has a stored reply. */
+    Uni<Boolean> isAnswered(Statements statements, Key key) {
+        return statements
+                .query(
+                        "select 1 from idempotency where tenant_id = $1 and caller = $2 and key = $3",
+                        key.tenant(),
+                        key.caller(),
+                        key.key())
+                .map(rows -> !rows.isEmpty());
+    }
+
+    private static Uni<Boolean> insert(Statements statements, Key key, String fingerprint) {
+        return statements
+                .update(
+                        "insert into idempotency (tenant_id, caller, key, fingerprint) values ($1, $2, $3, $4) "
+                                + "on conflict do nothing",
+                        key.tenant(),
+                        key.caller(),
+                        key.key(),
+                        fingerprint)
+                .map(inserted -> inserted == 1);
+    }
+
+    private static Uni<Stored> find(Statements statements, Key key) {
+        return statements
+                .query(
+                        "select fingerprint, status, cast(headers as text), body from idempotency where "
+                                + "tenant_id = $1 and caller = $2 and key = $3",
+                        key.tenant(),
+                        key.caller(),
+                        key.key())
+                .map(rows -> {
+                    Object[] row = rows.getFirst();
+                    return new Stored((String) row[0], ((Number) row[1]).intValue(), (String) row[2], (String) row[3]);
+                });
+    }
+
+    private static Uni<Integer> update(Statements statements, Key key, Stored reply) {
+        return statements.update(
+                "update idempotency set status = $4, headers = cast(cast($5 as text) as jsonb), "
+                        + "body = cast($6 as text) where tenant_id = $1 and caller = $2 and key = $3",
+                key.tenant(),
+                key.caller(),
+                key.key(),
+                reply.status(),
+                reply.headers(),
+                reply.body());
     }
 
     private Stored stored(String fingerprint, WriteReply writeReply) {
@@ -82,7 +126,8 @@ class IdempotentReplyStore {
                     422,
                     "idempotency-key-reused",
                     "the Idempotency-Key \"" + key.key()
-                            + "\" was used for another request: its method, path, query, If-Match or body differs. Send this request with a new key, or the other one unchanged");
+                            + "\" was used for another request: its method, path, query, If-Match or body "
+                            + "differs. Send this request with a new key, or the other one unchanged");
         }
         String body = stored.body();
         try {
@@ -104,7 +149,7 @@ class IdempotentReplyStore {
         }
     }
 
-    /** A reply as it is sent. A dry run has one kind of answer, which points at nothing that does not exist. */
+    /** A reply as it is sent. A dry run's answer has no header that refers to a resource which does not exist. */
     Response response(WriteMode mode, WriteReply writeReply) {
         return switch (mode) {
             case COMMIT -> response(writeReply);

@@ -20,7 +20,10 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
 import org.jspecify.annotations.Nullable;
 
-/** What every write of the API takes beside its body: {@code Idempotency-Key}, {@code If-Match} and {@code dryRun}. */
+/**
+ * The parameters that every write of the API takes beside its body: {@code Idempotency-Key}, {@code If-Match} and
+ * {@code dryRun}.
+ */
 public final class WriteParams {
 
     static final int MAX_KEY_LENGTH = 255;
@@ -30,7 +33,8 @@ public final class WriteParams {
     @HeaderParam(IDEMPOTENCY_KEY)
     @Parameter(
             description =
-                    "A text of your choice that names this request. The same request with the same key is carried out once; the service answers it again as it did the first time.",
+                    "A text of your choice that names this request. The same request with the same key is carried "
+                            + "out once; the service repeats its first answer.",
             schema = @Schema(type = SchemaType.STRING, minLength = 1, maxLength = MAX_KEY_LENGTH))
     @Nullable
     String idempotencyKey;
@@ -38,7 +42,8 @@ public final class WriteParams {
     @HeaderParam("If-Match")
     @Parameter(
             description =
-                    "The `ETag` of the version that the change is based on, with its quotation marks. The service refuses the change if the resource has another version by now.",
+                    "The `ETag` of the version that the change is based on, with its quotation marks. The service "
+                            + "refuses the change if the resource has another version by now.",
             example = "\"3\"",
             schema = @Schema(type = SchemaType.STRING, pattern = "^ *\"[0-9]{1,18}\" *$"))
     @Nullable
@@ -46,8 +51,8 @@ public final class WriteParams {
 
     @QueryParam("dryRun")
     @Parameter(
-            description =
-                    "`true`: the service makes all checks and changes nothing. The answer is 200 with a DryRun, or the problem of the write.",
+            description = "`true`: the service makes all checks and changes nothing. The answer is 200 with a DryRun, "
+                    + "or the problem of the write.",
             schema = @Schema(type = SchemaType.BOOLEAN, defaultValue = "false"))
     boolean dryRun;
 
@@ -70,7 +75,7 @@ public final class WriteParams {
         return dryRun ? Optional.empty() : Optional.ofNullable(idempotencyKey);
     }
 
-    /** The framework gives no value for a header that is there and empty. */
+    /** Refuses an unusable key. For a header that is present and empty, the framework provides no value. */
     private void requireUsableKey() {
         boolean isGiven = idempotencyKey != null || headers != null && headers.getHeaderString(IDEMPOTENCY_KEY) != null;
         String key = idempotencyKey == null ? "" : idempotencyKey;
@@ -80,7 +85,10 @@ public final class WriteParams {
         }
     }
 
-    /** Tells whether a repeated key repeats the same request: its method, path, query, precondition and body. */
+    /**
+     * The fingerprint of a request: its method, path, query, precondition and body. A repeated key must come with the
+     * same one.
+     */
     String fingerprint(UriInfo uri, String body) {
         return fingerprint(
                 Objects.requireNonNull(request, "keys come with requests").getMethod(),
@@ -95,14 +103,17 @@ public final class WriteParams {
                 method, uri.getRawPath(), query == null ? "" : query, ifMatch == null ? "" : ifMatch, body);
     }
 
-    /** The version an update is based on: 428 when the header is absent, 400 when it is no ETag of ours. */
+    /**
+     * The version that an update is based on: 428 when the header is absent, 400 when it is not an ETag of this
+     * service.
+     */
     public long expectedVersion() {
         return givenVersion()
-                .orElseThrow(
-                        () -> ProblemException.of(
-                                428,
-                                "precondition-required",
-                                "If-Match is missing: an update names the version that it is based on. Read the resource with GET, and send its ETag, such as If-Match: \"3\""));
+                .orElseThrow(() -> ProblemException.of(
+                        428,
+                        "precondition-required",
+                        "If-Match is missing: an update names the version that it is based on. Read the "
+                                + "resource with GET, and send its ETag, such as If-Match: \"3\""));
     }
 
     public OptionalLong givenVersion() {
@@ -117,11 +128,11 @@ public final class WriteParams {
         return OptionalLong.of(Long.parseLong(matcher.group(1)));
     }
 
-    /** 412 when the thing has moved on since the caller read it. */
+    /** Throws 412 when the resource has changed since the caller read it. */
     public void requireVersion(long current) {
         if (expectedVersion() != current) {
             throw ProblemException.of(
-                    412, "precondition-failed", "it was changed meanwhile: its ETag is now " + etag(current));
+                    412, "precondition-failed", "the resource was changed meanwhile: its ETag is now " + etag(current));
         }
     }
 

@@ -19,7 +19,7 @@ import java.util.Set;
 import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
-/** Makes groups in a tenant's realm, within what the tenant's plan allows. */
+/** Creates groups in a tenant's realm, within the limit of the tenant's plan. */
 @ApplicationScoped
 public class GroupCreation {
 
@@ -46,11 +46,12 @@ public class GroupCreation {
     }
 
     /**
-     * Makes a group and those above it, or none of them, save those that have got subgroups of another request meanwhile or cannot be removed.
-     * The audit entries are committed before Keycloak is told, so that no group is made of which there is none, whatever fails afterwards.
-     * Where Keycloak refuses, an entry {@value #CREATE_FAILED} follows for each that this call did not make or removed again.
+     * Creates a group and those above it, or none of them. After a refusal, only groups stay to which another request
+     * has added subgroups meanwhile, or which cannot be removed. The audit entries commit before the call to Keycloak,
+     * so that no group is created without an entry, whatever fails afterwards. If Keycloak refuses, an entry
+     * {@value #CREATE_FAILED} follows for each group that this call did not create or removed again.
      *
-     * @return whether the group was not there yet
+     * @return whether the group is new
      */
     public Uni<Boolean> create(TenantId tenant, Caller caller, GroupPath path, WriteMode mode) {
         return groups.lacking(tenant, path)
@@ -117,8 +118,8 @@ public class GroupCreation {
                         .find(plan)
                         .orElseThrow(() -> ProblemException.conflict(
                                 "no-such-plan",
-                                "there is no plan " + plan + " any more, which says how many groups tenant " + tenant
-                                        + " may have. Ask the operator to bring the plan back"))
+                                "there is no plan " + plan + " any more, so it is unknown how many groups tenant "
+                                        + tenant + " may have. Ask the operator to restore the plan"))
                         .maxGroups());
     }
 
@@ -129,7 +130,7 @@ public class GroupCreation {
                     "path",
                     "the realm has " + GpuFormat.count(lacking.groups(), "group") + ", and the path adds "
                             + lacking.missing().size(),
-                    "groups that together are at most " + most + ", which the plan allows");
+                    "a path with which the realm has at most " + most + " groups, which the plan allows");
         }
     }
 }

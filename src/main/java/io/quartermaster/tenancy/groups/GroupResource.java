@@ -38,7 +38,7 @@ import org.eclipse.microprofile.openapi.annotations.responses.APIResponseSchema;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
 
-/** The groups of a tenant's realm. The realm has the truth; nothing of them is stored here. */
+/** The groups of a tenant's realm. The realm is the source of truth; the service stores no groups. */
 @Path("/v1/tenants/{tenant}/groups")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Groups")
@@ -47,7 +47,7 @@ public class GroupResource {
     /** A group, by its path. */
     public record Group(GroupPath path) {}
 
-    /** A group as asked for. */
+    /** A request for a group. */
     @Schema(name = "GroupRequest")
     public record NewGroup(@Nullable GroupPath path) {}
 
@@ -59,8 +59,8 @@ public class GroupResource {
             @Nullable String nextPageToken,
 
             @Schema(
-                    description =
-                            "Whether the realm has more groups than the 10000 that the list is made from. A group that is not among them is found by its path.")
+                    description = "Whether the realm has more than the 10000 groups that the list covers. A group "
+                            + "beyond them is found by its path.")
             boolean truncated) {}
 
     private final TenantGroups groups;
@@ -113,7 +113,7 @@ public class GroupResource {
 
     @POST
     @RequiresPermission(Permission.GROUPS_WRITE)
-    @Operation(operationId = "createGroup", summary = "Makes a group in the tenant's realm, and those above it")
+    @Operation(operationId = "createGroup", summary = "Creates a group in the tenant's realm, and those above it")
     @APIResponseSchema(value = Group.class, responseCode = "201")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = Group.class)))
     @APIResponse(responseCode = "502", ref = "IdentityRefused")

@@ -23,27 +23,28 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The groups of a tenant's realm, asked of the realm each time.
+ * The groups of a tenant's realm, read from Keycloak on each call.
  *
- * <p>A list of all groups takes many requests to Keycloak. At most one such list is read per tenant at a time, and a second one waits for it;
- * all requests that come meanwhile share the second. So each answer has all groups that were there when it was asked for, and a tenant
- * that lists its groups without end takes one request at a time from Keycloak.
+ * <p>A list of all groups takes many requests to Keycloak. At most one such list is read per tenant at a time, and a
+ * second one waits for it; all requests that arrive meanwhile share the second. So each answer has all groups that
+ * existed at the time of its request. A tenant that lists its groups without end causes one request to Keycloak at a
+ * time.
  */
 @ApplicationScoped
 public class TenantGroups {
 
-    /** The most groups that are listed. */
+    /** The most groups in a list. */
     static final int MOST = 10_000;
-    /** Far fewer than fit into the time that a call to Keycloak may take. */
+    /** Far fewer than Keycloak can answer within the time limit of a call. */
     private static final int ASKED_AT_ONCE = 50;
 
     private static final Logger LOG = Logger.getLogger(TenantGroups.class);
 
     private final KeycloakAdmin admin;
-    /** Guarded by itself. */
+    /** Guarded by its own monitor. */
     private final Map<TenantId, Lists> lists = new HashMap<>();
 
-    /** The list that is read now, and the one that is read after it. */
+    /** The list that is being read, and the one that is read after it. */
     private record Lists(
             SharedCall<GroupList> current, @Nullable SharedCall<GroupList> next) {}
 
@@ -51,7 +52,7 @@ public class TenantGroups {
         this.admin = admin;
     }
 
-    /** All groups, or the first {@link #MOST} in the order of their names. Fails where there is no such realm. */
+    /** All groups, or the first {@link #MOST} in the order of their names. Fails if the realm does not exist. */
     public Uni<GroupList> all(TenantId tenant) {
         return Uni.createFrom().deferred(() -> {
             OpenTransactions.requireNone("Keycloak");
@@ -77,7 +78,7 @@ public class TenantGroups {
         }
     }
 
-    /** On a thread of its own, since it belongs to none of the requests that share it. */
+    /** Reads on its own thread, since the list belongs to none of the requests that share it. */
     private Uni<GroupList> read(TenantId tenant) {
         return admin.call(keycloak -> RealmAdmin.groups(keycloak.realm(tenant.value()), MOST))
                 .onTermination()
@@ -94,17 +95,17 @@ public class TenantGroups {
         }
     }
 
-    /** Whether the realm has this group. Fails where there is no such realm. */
+    /** Whether the realm has this group. Fails if the realm does not exist. */
     Uni<Boolean> has(TenantId tenant, GroupPath group) {
         return admin.call(keycloak -> RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
                 .isEmpty());
     }
 
     /**
-     * What the realm lacks of a group and those above it.
+     * The part of a group's path that the realm lacks.
      *
-     * @param missing from the top
-     * @param groups how many the realm has
+     * @param missing the missing groups, from the top
+     * @param groups the number of groups in the realm
      */
     record Lacking(List<GroupPath> missing, long groups) {}
 
@@ -116,24 +117,27 @@ public class TenantGroups {
         });
     }
 
-    /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience of who asks. */
+    /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience. */
     public Uni<Boolean> lacks(TenantId tenant, GroupPath group, Duration patience) {
         return admin.call(patience, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
                 .isEmpty());
     }
 
-    /** What the realm has and lacks of some groups. A group of which Keycloak does not say it is in neither set. */
+    /**
+     * The present and the missing among some groups. A group about which Keycloak gives no answer is in neither set.
+     */
     public record Presence(Set<GroupPath> present, Set<GroupPath> missing) {}
 
     /**
-     * Which of these groups the realm has. One that Keycloak does not look for keeps none of the others from being found. Fails where Keycloak
-     * answers for none of them, and where there is no such realm, which must not look like one without groups.
+     * Looks up which of these groups the realm has. A failed lookup of one group does not affect the others. Fails if
+     * Keycloak answers for none of them, and if the realm does not exist, which must not look like a realm without
+     * groups.
      */
     public Uni<Presence> presence(TenantId tenant, Set<GroupPath> asked) {
         List<GroupPath> all = asked.stream().sorted().toList();
         Presence presence = new Presence(new HashSet<>(), new HashSet<>());
         Uni<Presence> chain = Uni.createFrom().item(presence);
-        // Written and read by one call after the other.
+        // Calls write and read it one after the other.
         List<KeycloakFailure> refusals = new ArrayList<>();
         for (int first = 0; first < all.size(); first += ASKED_AT_ONCE) {
             List<GroupPath> some = all.subList(first, Math.min(all.size(), first + ASKED_AT_ONCE));
@@ -164,7 +168,7 @@ public class TenantGroups {
                 if (e.isAway()) {
                     throw e;
                 }
-                LOG.warnf("Keycloak does not say whether tenant %s has group %s: %s", tenant, group, e.getMessage());
+                LOG.warnf("Keycloak did not answer whether tenant %s has group %s: %s", tenant, group, e.getMessage());
                 refusals.add(e);
             }
         }

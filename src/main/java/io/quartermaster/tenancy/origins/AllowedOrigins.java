@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * The origins whose pages may call the API for a tenant.
  *
- * @param version 0 where none were ever allowed
+ * @param version 0 if the tenant never set any
  */
 public record AllowedOrigins(
         @Schema(description = "origins as browsers write them, such as `https://portal.example.com`")
@@ -25,15 +25,16 @@ public record AllowedOrigins(
     private static final int MAX_LENGTH = 255;
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final String ACCEPTED =
-            "an origin such as https://portal.example.com: https (http for this machine itself), a host in lower case, a port other than the usual one, and nothing after it";
+            "an origin such as https://portal.example.com: https (http for this machine itself), a host in lower "
+                    + "case, a port only if it is not the default, and nothing after it";
 
-    /** The origins as asked for. */
+    /** A request that replaces the origins. */
     @Schema(name = "AllowedOriginsRequest")
     public record Request(
             @Schema(
                     required = true,
                     maxItems = MOST,
-                    description = "all origins that may call from then on; an empty list allows none")
+                    description = "all origins that may call from now on; an empty list allows none")
             @Nullable
             List<@Nullable String> origins) {}
 
@@ -41,10 +42,10 @@ public record AllowedOrigins(
         origins = List.copyOf(origins);
     }
 
-    /** The origins of a request in order, each once. */
+    /** The origins of a request, sorted and without duplicates. */
     static List<String> checked(@Nullable Request request) {
         if (request == null || request.origins() == null) {
-            throw ProblemException.invalid("origins", "it is missing", "a list of origins, which may be empty");
+            throw ProblemException.invalid("origins", "the list is missing", "a list of origins, which may be empty");
         }
         var invalid = new ProblemException.Invalid()
                 .check(
@@ -65,7 +66,10 @@ public record AllowedOrigins(
         return List.copyOf(origins);
     }
 
-    /** Written exactly as browsers write it, since it is compared to the letter. No wildcards: each origin is stated. */
+    /**
+     * Whether a text is an origin exactly as browsers write it, since the comparison is literal. There are no
+     * wildcards: each origin is stated.
+     */
     static boolean isOrigin(String text) {
         try {
             URI uri = new URI(text);

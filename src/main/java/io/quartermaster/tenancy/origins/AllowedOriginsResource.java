@@ -51,7 +51,9 @@ public class AllowedOriginsResource {
             operationId = "replaceAllowedOrigins",
             summary = "Replaces the origins whose pages may call the API for the tenant",
             description =
-                    "A browser lets a page of an allowed origin send requests to the paths of the tenant and read the answers (CORS). Such a page sends a token like every other caller: no cookies are read. Other replicas follow within seconds.")
+                    "A browser lets a page of an allowed origin send requests to the paths of the tenant and read "
+                            + "the answers (CORS). Such a page sends a token like every other caller: no cookies are "
+                            + "read. Other replicas follow within seconds.")
     @APIResponseSchema(AllowedOrigins.class)
     public Uni<Response> replace(
             @PathParam("tenant") TenantId tenant,

@@ -71,8 +71,10 @@ class AllowedOriginsService {
     private Uni<AllowedOrigins> replace(
             Mutiny.Session session, TenantId tenant, Caller caller, AllowedOrigins before, List<String> asked) {
         AllowedOrigins now = new AllowedOrigins(asked, before.version() + 1);
-        return session.createNativeQuery(
-                        "insert into allowed_origins (tenant_id, origins, version) values (:tenant, cast(cast(:origins as text) as jsonb), :version) on conflict (tenant_id) do update set origins = excluded.origins, version = excluded.version, updated_at = excluded.updated_at where allowed_origins.version = excluded.version - 1")
+        return session.createNativeQuery("insert into allowed_origins (tenant_id, origins, version) values (:tenant, "
+                        + "cast(cast(:origins as text) as jsonb), :version) on conflict (tenant_id) do update set "
+                        + "origins = excluded.origins, version = excluded.version, updated_at = "
+                        + "excluded.updated_at where allowed_origins.version = excluded.version - 1")
                 .setParameter("tenant", tenant.value())
                 .setParameter("origins", write(asked))
                 .setParameter("version", now.version())

@@ -16,9 +16,10 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jboss.logging.Logger;
 
 /**
- * The origins that each tenant allows, in memory: a browser asks before it sends a token, so nobody who asks may cause work elsewhere.
+ * The origins that each tenant allows, in memory: browsers send preflights without a token, so these must not cause
+ * work elsewhere.
  *
- * <p>One immutable value that is replaced as a whole; any thread may read it.
+ * <p>The directory is one immutable value that is replaced as a whole; any thread may read it.
  */
 @ApplicationScoped
 class OriginDirectory {
@@ -31,7 +32,7 @@ class OriginDirectory {
     private final AtomicLong readings = new AtomicLong();
     private volatile Reading newest = new Reading(0, Map.of());
 
-    /** @param number in the order in which readings began */
+    /** @param number the rank of the reading, in the order in which readings began */
     private record Reading(long number, Map<String, Set<String>> byTenant) {}
 
     OriginDirectory(SystemDatabase database, ObjectMapper json) {
@@ -39,21 +40,21 @@ class OriginDirectory {
         this.json = json;
     }
 
-    /** @param tenant as sent; no tenant of that name allows anything */
+    /** @param tenant as sent; an unknown tenant allows no origin */
     boolean allows(String tenant, String origin) {
         return newest.byTenant().getOrDefault(tenant, Set.of()).contains(origin);
     }
 
-    /** Reads the table again; to be called after a change of it has been committed. */
+    /** Reads the table again. Call it after a change of the table has been committed. */
     Uni<Void> reload() {
         return Uni.createFrom().deferred(() -> read(readings.incrementAndGet()));
     }
 
-    /** A reading that began before another one does not replace it, however late it ends: it may have missed a change. */
+    /** Reads the table. A reading never replaces one that began later: it may have missed a change. */
     private Uni<Void> read(long number) {
         return database.on(connection -> connection
-                        .query(
-                                "select o.tenant_id, o.origins::text from allowed_origins o join tenant t on t.id = o.tenant_id where t.state in ('active', 'suspended')")
+                        .query("select o.tenant_id, o.origins::text from allowed_origins o join tenant t on t.id "
+                                + "= o.tenant_id where t.state in ('active', 'suspended')")
                         .execute())
                 .invoke(rows -> {
                     Map<String, Set<String>> read = new HashMap<>();

@@ -5,10 +5,10 @@ import java.util.List;
 import java.util.UUID;
 
 /**
- * One workload as the live counters see it.
+ * One workload in the live counters.
  *
- * @param pools that it may use; while it waits it counts in each of them
- * @param gpuMilli what it asks for, all workers together, as it counts in each of these pools while it waits
+ * @param pools the pools that it may use; while it waits, it counts in each of them
+ * @param gpuMilli the amount of all workers together in each of these pools while it waits
  */
 public record CountedWorkload(
         TenantId tenant, UUID id, UUID queue, UUID policy, List<UUID> pools, List<Long> gpuMilli, Place place) {
@@ -17,20 +17,20 @@ public record CountedWorkload(
         pools = List.copyOf(pools);
         gpuMilli = List.copyOf(gpuMilli);
         if (pools.size() != gpuMilli.size()) {
-            throw new IllegalArgumentException("an amount for each pool");
+            throw new IllegalArgumentException("each pool needs exactly one amount");
         }
     }
 
-    /** Where it counts. */
+    /** The counter to which the workload belongs. */
     public sealed interface Place {
 
-        /** Among what is queued: it holds no devices and is not over. */
+        /** Among the queued amounts: it holds no devices and is not over. */
         record Queued() implements Place {}
 
-        /** Among what is used, with what it holds in that pool. */
+        /** Among the used amounts, with the amount that it holds in that pool. */
         record Holding(UUID pool, long gpuMilli) implements Place {}
 
-        /** Nowhere any more. */
+        /** In no counter any more. */
         record Over() implements Place {}
     }
 }

@@ -21,9 +21,10 @@ import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The leader's side of the live counters in Redis. Each publication carries the leader's epoch and a sequence: applied twice it changes
- * nothing, and where one is missing (Redis was away, was emptied, or another led) the tenant's counters are replaced as a whole. Called on
- * the leader's thread only, after each commit and at each idle tick; never fails it, and blocks it for a bounded time.
+ * The leader's publisher of the live counters in Redis. Each publication has the leader's epoch and a sequence number.
+ * To apply one twice changes nothing. If one is missing (Redis was down or emptied, or another replica led), the
+ * tenant's counters are replaced as a whole. Only the leader's thread calls it, after each commit and at each idle
+ * tick. It never throws, and blocks for a limited time.
  */
 @ApplicationScoped
 public class LiveCounters {
@@ -31,14 +32,14 @@ public class LiveCounters {
     private static final Logger LOG = Logger.getLogger(LiveCounters.class);
     private static final RedisScript PUBLISH = RedisScript.named("publish");
     private static final RedisScript MARK = RedisScript.named("mark");
-    /** Where the epoch of the leader that rebuilt all counters is kept: gone when Redis was emptied. */
+    /** Holds the epoch of the leader that rebuilt all counters. It is missing if Redis was emptied. */
     private static final String MARKER = Wakeups.CELL_KEYS + "counters";
 
     private static final Duration PATIENCE = Duration.ofMillis(100);
     private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
-    /** Replaced as a whole in one call. */
+    /** The most tenants whose counters one call replaces as a whole. */
     private static final int MAX_WHOLE = 100;
-    /** Ids kept for the time when Redis is back; beyond it holds expire by themselves. */
+    /** The most ids kept for the time when Redis is back; the holds of further ones expire by themselves. */
     private static final int MAX_UNSETTLED = 20_000;
 
     private final RedisScriptRunner scripts;
@@ -47,7 +48,10 @@ public class LiveCounters {
     private final Map<TenantId, Long> sent = new HashMap<>();
     private final Map<TenantId, Map<UUID, List<UUID>>> unsettled = new HashMap<>();
     private SortedSet<TenantId> pending = new TreeSet<>();
-    /** Tenants whose keys in Redis hold something else than counters. They are counted in PostgreSQL, and the others go on. */
+    /**
+     * Tenants whose keys in Redis hold data other than counters. PostgreSQL counts for these tenants; the other tenants
+     * are not affected.
+     */
     private final SortedSet<TenantId> spoiled = new TreeSet<>();
 
     private long ledEpoch = -1;
@@ -76,7 +80,7 @@ public class LiveCounters {
     }
 
     /**
-     * Publishes what changed in the tally since the last call.
+     * Publishes the totals that changed since the last call.
      *
      * @param epoch of the lease under which the caller leads
      * @param asOfMillis the stamp of the plan
@@ -105,9 +109,9 @@ public class LiveCounters {
             }
             retrySpoiled(epoch, asOfMillis, liveCounterTotals);
         } catch (RuntimeException e) {
-            // Redis is a convenience: the plan is committed, and whatever is missing there is replaced as a whole
-            // later.
-            LOG.debugf("live counters wait: %s", e.getMessage());
+            // The counters in Redis are a convenience: the plan is committed, and missing counters are replaced as a
+            // whole later.
+            LOG.debugf("the publication of live counters failed and will be repeated: %s", e.getMessage());
             pending = liveCounterTotals.tenants();
             marked = false;
         }
@@ -147,13 +151,14 @@ public class LiveCounters {
                 case "spoiled" -> {
                     if (spoiled.add(tenant)) {
                         LOG.warnf(
-                                "a key of tenant %s in Redis holds something else than counters; it is counted in PostgreSQL",
+                                "a key of tenant %s in Redis holds data other than counters; the tenant is counted in "
+                                        + "PostgreSQL",
                                 tenant);
                     }
                 }
                 case "gap", "away" -> again.add(tenant);
-                case "deposed" -> LOG.warnf("counters of %s are published by a later leader", tenant);
-                default -> throw new IllegalStateException("Redis answers " + answers.get(i));
+                case "deposed" -> LOG.warnf("a later leader publishes the counters of %s", tenant);
+                default -> throw new IllegalStateException("the script in Redis returned " + answers.get(i));
             }
         }
         return again;
@@ -200,7 +205,7 @@ public class LiveCounters {
         }
     }
 
-    /** Whether Redis has forgotten what this leader put there; asked about once a second. */
+    /** Whether Redis has lost the counters of this leader. It asks Redis about once a second. */
     private boolean lost(long epoch) {
         long now = System.nanoTime();
         if (!marked || now - checkedNanos < CHECK_EVERY.toNanos()) {

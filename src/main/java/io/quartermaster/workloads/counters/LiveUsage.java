@@ -29,18 +29,25 @@ import java.util.TreeSet;
 import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
 
-/** What a tenant uses now: from the leader's counters in Redis; from PostgreSQL, counted by the same rules, when they are not there. */
+/**
+ * The current usage of a tenant: from the leader's counters in Redis, or, if they are missing, counted in PostgreSQL by
+ * the same rules.
+ */
 @ApplicationScoped
 class LiveUsage {
 
     private static final String NAMES = """
             select cast(json_build_object(
                 'pools', (select coalesce(json_object_agg(p.id, p.name), '{}') from pool p),
-                'queues', (select coalesce(json_object_agg(q.id, q.name), '{}') from queue q where q.tenant_id = :tenant),
-                'open', (select coalesce(json_agg(q.id), '[]') from queue q where q.tenant_id = :tenant and q.retired_at is null),
-                'quotas', (select coalesce(json_agg(json_build_object('policy', x.policy_id, 'pool', x.pool_id)), '[]') from (
+                'queues', (select coalesce(json_object_agg(q.id, q.name), '{}') from queue q
+                    where q.tenant_id = :tenant),
+                'open', (select coalesce(json_agg(q.id), '[]') from queue q where q.tenant_id = :tenant
+                    and q.retired_at is null),
+                'quotas', (select coalesce(json_agg(json_build_object('policy', x.policy_id, 'pool', x.pool_id)),
+                    '[]') from (
                        select null as policy_id, a.pool_id from allotment a where a.tenant_id = :tenant union all
-                       select c.policy_id, c.pool_id from policy_quota c join policy p on p.tenant_id = c.tenant_id and p.id = c.policy_id
+                       select c.policy_id, c.pool_id from policy_quota c
+                           join policy p on p.tenant_id = c.tenant_id and p.id = c.policy_id
                         where c.tenant_id = :tenant and c.pool_id is not null and p.retired_at is null) x),
                 'policies', (select coalesce(json_object_agg(p.id, json_build_array(p.name, p.group_path)), '{}')
                                from policy p where p.tenant_id = :tenant)) as text)
@@ -53,18 +60,26 @@ class LiveUsage {
                  where f.tenant_id = :tenant and f.gpu_memory_mib is not null)
             select cast(json_build_object(
                 'at', clock_timestamp(),
-                'reserved', (select coalesce(json_object_agg(a.pool_id, a.reserved_milli), '{}') from allotment a where a.tenant_id = :tenant),
+                'reserved', (select coalesce(json_object_agg(a.pool_id, a.reserved_milli), '{}')
+                    from allotment a where a.tenant_id = :tenant),
                 'policies', (select coalesce(json_agg(json_build_object('id', p.id, 'group', p.group_path, 'reserved',
-                       (select coalesce(json_object_agg(c.pool_id, c.reserved_milli) filter (where c.pool_id is not null), '{}')
+                       (select coalesce(json_object_agg(c.pool_id,
+                           c.reserved_milli) filter (where c.pool_id is not null), '{}')
                           from policy_quota c where c.tenant_id = p.tenant_id and c.policy_id = p.id))), '[]')
                        from policy p where p.tenant_id = :tenant),
-                'workloads', (select coalesce(json_agg(json_build_object('id', w.id, 'queue', w.queue_id, 'policy', w.policy_id,
-                       'pools', f.pool_ids, 'gpuMilli', (select json_agg(f.workers * case when f.gpu_memory_mib is null then asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus)
+                'workloads', (select coalesce(json_agg(json_build_object('id', w.id, 'queue', w.queue_id, 'policy',
+                    w.policy_id,
+                       'pools', f.pool_ids, 'gpuMilli', (select json_agg(f.workers
+                            * case when f.gpu_memory_mib is null then asked_gpu_milli(w.gpus, f.gpu_milli, f.max_gpus)
                            else s.gpu_milli end order by x.place)
-                           from unnest(f.pool_ids) with ordinality as x(id, place) left join share s on s.id = f.id and s.place = x.place), 'pool', a.pool_id, 'heldMilli', a.gpu_milli)), '[]')
+                           from unnest(f.pool_ids) with ordinality as x(id, place) left
+                               join share s on s.id = f.id and s.place = x.place), 'pool', a.pool_id, 'heldMilli',
+                               a.gpu_milli)), '[]')
                        from workload w join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
-                       left join lateral (select (array_agg(h.pool_id))[1] as pool_id, sum(h.gpu_milli) as gpu_milli from attempt h
-                                           where h.tenant_id = w.tenant_id and h.workload_id = w.id and h.state <> 'ended') a on true
+                       left join lateral (select (array_agg(h.pool_id))[1] as pool_id, sum(h.gpu_milli)
+                           as gpu_milli from attempt h
+                                           where h.tenant_id = w.tenant_id and h.workload_id = w.id
+                                               and h.state <> 'ended') a on true
                       where w.tenant_id = :tenant and w.state not in ('succeeded', 'failed', 'cancelled'))) as text)
             """;
 
@@ -78,14 +93,14 @@ class LiveUsage {
         this.json = json;
     }
 
-    /** Counters with the time they are of. */
+    /** Counters with their time. */
     private record Figures(Instant asOf, LiveUsageApi.Source source, SortedMap<CounterField, Long> values) {}
 
     /**
-     * What the ids in the figures are called.
+     * The names for the ids in the figures.
      *
-     * @param quotas what a row is shown of even when nothing is used or waits
-     * @param open queues that are shown even when nothing waits
+     * @param quotas the policies and pools that have a row even when nothing is used or waits
+     * @param open the queues that have a row even when nothing waits
      */
     private record Names(
             Map<UUID, String> pools,
@@ -259,7 +274,7 @@ class LiveUsage {
         try {
             return json.readTree(text);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("live usage cannot be read", e);
+            throw new IllegalStateException("could not read live usage", e);
         }
     }
 }

@@ -12,7 +12,7 @@ import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
-/** A tenant's usage at this moment. */
+/** The current usage of a tenant. */
 @Path("/v1/tenants/{tenant}/usage/live")
 @Produces(MediaType.APPLICATION_JSON)
 @Tag(name = "Usage")
@@ -26,7 +26,7 @@ public class LiveUsageResource {
 
     @GET
     @RequiresPermission(Permission.USAGE_READ)
-    @Operation(operationId = "showLiveUsage", summary = "Shows what waits and what is used now, by pool and policy")
+    @Operation(operationId = "showLiveUsage", summary = "Shows waiting and used GPUs now, by pool and policy")
     public Uni<LiveUsageApi.Live> live(@PathParam("tenant") String tenant) {
         return usage.now(new TenantId(tenant));
     }

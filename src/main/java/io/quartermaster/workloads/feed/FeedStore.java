@@ -14,12 +14,13 @@ import java.util.OptionalLong;
 @ApplicationScoped
 class FeedStore {
 
-    /** Entries read in one go. */
+    /** The most entries that one call reads. */
     static final int MAX_PAGE = 500;
 
     private static final String AFTER = """
             select cast(json_strip_nulls(json_build_object('seq', f.seq, 'kind', f.kind, 'event', json_build_object(
-                       'workload', f.ref, 'at', f.at, 'state', f.body -> 'state', 'reason', f.body -> 'reason', 'message', f.body -> 'message', 'attempt', f.body -> 'attempt',
+                       'workload', f.ref, 'at', f.at, 'state', f.body -> 'state', 'reason', f.body -> 'reason', 'message', f.body -> 'message',
+                        'attempt', f.body -> 'attempt',
                        'pool', f.body -> 'pool', 'rule', f.body -> 'rule', 'cause', f.body -> 'cause', 'forWorkload', f.body -> 'for',
                        'endReason', f.body -> 'end_reason'))) as text)
               from feed f where f.tenant_id = :tenant and f.seq > :after order by f.seq limit :most
@@ -38,7 +39,7 @@ class FeedStore {
     /** One entry; its number is the id of the event. */
     record Entry(long seq, String kind, WatchApi.Event event) {}
 
-    /** In the order of their numbers. */
+    /** Reads the entries after a number, in the order of their numbers. */
     Uni<List<Entry>> after(TenantId tenant, long seq) {
         return transactions.in(tenant, session -> session.createNativeQuery(AFTER, String.class)
                 .setParameter("tenant", tenant.value())
@@ -48,7 +49,7 @@ class FeedStore {
                 .map(rows -> rows.stream().map(this::read).toList()));
     }
 
-    /** The number of the newest entry; zero when there is none. */
+    /** The number of the newest entry; zero if there is none. */
     Uni<Long> newest(TenantId tenant) {
         return transactions.in(tenant, session -> session.createNativeQuery(
                         "select coalesce(max(seq), 0) from feed where tenant_id = :tenant", Long.class)
@@ -57,9 +58,8 @@ class FeedStore {
     }
 
     /**
-     * Whether everything after this number is still there: the entry itself is, or an older one, or the tenant is so new that nothing of its
-     * feed was dropped. Empty when the tenant's feed holds nothing
-     * as old, else the number to go on from.
+     * Whether every entry after this number still exists: the entry itself or an older one exists, or no entry of the
+     * tenant's new feed was deleted yet. Empty if entries are missing, otherwise the number from which to continue.
      */
     Uni<OptionalLong> resumable(TenantId tenant, long seq) {
         return transactions
@@ -79,7 +79,7 @@ class FeedStore {
         try {
             return json.readValue(row, Entry.class);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("an entry of the feed cannot be read", e);
+            throw new IllegalStateException("could not read an entry of the feed", e);
         }
     }
 }

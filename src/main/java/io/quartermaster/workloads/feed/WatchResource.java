@@ -50,9 +50,13 @@ public class WatchResource {
     @Produces(MediaType.SERVER_SENT_EVENTS)
     @Operation(
             operationId = "watchWorkloads",
-            summary = "Streams what happens to workloads",
+            summary = "Streams the changes of workloads",
             description =
-                    "Server-sent events named `workload`. The stream ends by itself: at the latest when the token expires, and within a minute when the user or the tenant is gone. It is resumed without a gap by sending the id of the last event as Last-Event-ID. Where entries after it are not kept any more the stream is one event named `problem` with the problem document (code `feed-entry-gone`), and ends.")
+                    "Server-sent events named `workload`. The stream ends by itself: at the latest when the token "
+                            + "expires, and within a minute when the user or the tenant is gone. To resume without a "
+                            + "gap, send the id of the last event as Last-Event-ID. If later entries are no longer "
+                            + "kept, the stream consists of one event named `problem` with the problem document (code "
+                            + "`feed-entry-gone`), and ends.")
     @APIResponse(
             responseCode = "200",
             content =
@@ -61,7 +65,8 @@ public class WatchResource {
                             schema = @Schema(implementation = WatchApi.Event.class)))
     public Multi<OutboundSseEvent> watch(
             @PathParam("tenant") String tenant,
-            @Parameter(description = "only what happens to this one") @QueryParam("workload") @Nullable String workload,
+            @Parameter(description = "Only the changes of this workload.") @QueryParam("workload") @Nullable
+                    String workload,
             @HeaderParam("Last-Event-ID") @Nullable String lastEventId,
             @Context Sse sse) {
         TenantId id = new TenantId(tenant);
@@ -73,7 +78,7 @@ public class WatchResource {
                 .onItem()
                 .transformToMulti(
                         from -> workloadStreams.after(id, viewer, from, only).map(signal -> event(sse, signal)))
-                // The stream has begun by then, so a refusal is told in it, and ends it.
+                // The stream has begun by then, so a refusal is an event in it, and ends it.
                 .onFailure(ProblemException.class)
                 .recoverWithItem(refused -> problem(sse, ((ProblemException) refused).problem()));
     }
@@ -102,7 +107,7 @@ public class WatchResource {
         try {
             return json.writeValueAsString(event);
         } catch (JsonProcessingException e) {
-            throw new IllegalStateException("an event cannot be written as JSON", e);
+            throw new IllegalStateException("could not write an event as JSON", e);
         }
     }
 
@@ -110,7 +115,8 @@ public class WatchResource {
         try {
             return UUID.fromString(text);
         } catch (IllegalArgumentException e) {
-            throw ProblemException.invalid("workload", "not an id of a workload", "an id such as a submission returns");
+            throw ProblemException.invalid(
+                    "workload", "is not an id of a workload", "an id such as a submission returns");
         }
     }
 }

@@ -20,18 +20,19 @@ import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Live views of a tenant's feed. A view reads what came after the entry it saw last, whenever it is woken and every few seconds besides;
- * so nothing is missed or shown twice, whatever becomes of wake-ups, connections and replicas.
+ * The live views of tenants' feeds. A view reads the entries after the last one that it saw, at each wake-up and also
+ * every few seconds. So it misses no entry and shows none twice, even when wake-ups, connections or replicas fail.
  *
- * <p>A view ends by itself after a while, at the latest when its caller's token expires, and is resumed by its client: rights taken away in
- * between count from then on. It also ends, within a minute, when its caller or its tenant is gone.
+ * <p>A view ends by itself after a while, at the latest when its caller's token expires, and its client resumes it. So
+ * rights that were removed in the meantime take effect then. It also ends, within a minute, when its caller or its
+ * tenant no longer exists.
  */
 @ApplicationScoped
 class WorkloadStreams {
 
     private static final Duration HEARTBEAT = Duration.ofSeconds(15);
     private static final Duration LONGEST = Duration.ofMinutes(15);
-    /** A view goes on where Keycloak does not say in this time whether the caller is there. */
+    /** If Keycloak does not confirm within this time whether the caller exists, the view continues. */
     private static final Duration KEYCLOAK_PATIENCE = Duration.ofSeconds(5);
 
     private final FeedStore feed;
@@ -49,7 +50,7 @@ class WorkloadStreams {
         this.users = users;
     }
 
-    /** @param tokenExpiry when the viewer's right to the view ends, unless it shows a newer token */
+    /** @param tokenExpiry when the viewer's right to the view ends, unless it presents a newer token */
     record Viewer(Caller caller, Instant tokenExpiry) {
 
         Duration longest() {
@@ -58,7 +59,7 @@ class WorkloadStreams {
         }
     }
 
-    /** What is sent: an entry of the feed, or nothing but a sign of life. */
+    /** A message to the client: an entry of the feed, or a heartbeat. */
     sealed interface Signal {
         record Entry(FeedStore.Entry entry) implements Signal {}
 
@@ -66,9 +67,10 @@ class WorkloadStreams {
     }
 
     /**
-     * Where a view begins: after the entry its client saw last, else now. Fails when entries after that one are gone.
+     * The number after which a view begins: the last entry that its client saw, or the newest. Fails if later entries
+     * are no longer kept.
      *
-     * @param lastSeen what the client sent as {@code Last-Event-ID}
+     * @param lastSeen the value that the client sent as {@code Last-Event-ID}
      */
     Uni<Long> begin(TenantId tenant, @Nullable String lastSeen) {
         if (lastSeen == null || lastSeen.isBlank()) {
@@ -78,7 +80,8 @@ class WorkloadStreams {
                 .map(from -> from.orElseThrow(() -> ProblemException.of(
                         410,
                         "feed-entry-gone",
-                        "entries after that one are not kept any more: list the workloads, then watch from now")));
+                        "the entries after Last-Event-ID are no longer kept: list the workloads, then"
+                                + " watch from now")));
     }
 
     Multi<Signal> after(TenantId tenant, Viewer viewer, long seq, Optional<UUID> workload) {
@@ -171,7 +174,9 @@ class WorkloadStreams {
         if (now > most) {
             leave(tenant);
             throw ProblemException.of(
-                    429, "too-many-watches", "a tenant may keep " + most + " live views open on one replica");
+                    429,
+                    "too-many-watches",
+                    "a tenant may keep " + most + " live views open on one replica; close one first");
         }
     }
 
@@ -186,8 +191,9 @@ class WorkloadStreams {
                 return number;
             }
         } catch (NumberFormatException e) {
-            // refused below
+            // The throw below reports it.
         }
-        throw ProblemException.invalid("Last-Event-ID", "not an id of this feed", "the id of an event received before");
+        throw ProblemException.invalid(
+                "Last-Event-ID", "is not an id of this feed", "the id of an event received before");
     }
 }

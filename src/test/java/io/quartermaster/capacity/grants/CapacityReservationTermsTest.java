@@ -18,7 +18,7 @@ class CapacityReservationTermsTest {
     @Test
     void zeroGpusAreToldApartFromNone() {
         assertThat(errors("0", null, LATER)).extracting(Problem.Field::message).containsExactly("is 0");
-        assertThat(errors(null, null, LATER)).extracting(Problem.Field::message).containsExactly("is needed");
+        assertThat(errors(null, null, LATER)).extracting(Problem.Field::message).containsExactly("is missing");
     }
 
     @Test

@@ -10,7 +10,7 @@ import org.junit.jupiter.api.TestFactory;
 
 class ScenarioReaderTest {
 
-    /** A file that is wrong in one place, the line of that place, and a word of the message. */
+    /** A file with one error, the line of the error, and a word of the message. */
     private record Wrong(String text, int line, String word) {}
 
     private static final List<Wrong> WRONG = List.of(
@@ -51,33 +51,38 @@ class ScenarioReaderTest {
             new Wrong(
                     "scenario: a\npools: {p: {capacity: 1}}\nquotas:\n  - {path: t, pool: p, limit: -1}\n",
                     4,
-                    "not negative"),
+                    "must not be negative"),
             new Wrong("scenario: a\nsettings:\n  grace: -10s\n", 3, "not negative"),
             new Wrong(
                     "scenario: a\nsettings:\n  fairness-window: 0s\n",
                     3,
-                    "'fairness-window' is a duration of more than 0"),
+                    "'fairness-window' must be a duration of more than 0"),
             new Wrong(
                     "scenario: a\nsettings:\n  fairness-window: -1h\n",
                     3,
-                    "'fairness-window' is a duration of more than 0"),
-            new Wrong("scenario: a\nsettings:\n  patience: -1s\n", 3, "'patience' is a duration that is not negative"),
+                    "'fairness-window' must be a duration of more than 0"),
+            new Wrong(
+                    "scenario: a\nsettings:\n  patience: -1s\n",
+                    3,
+                    "'patience' must be a duration that is not negative"),
             new Wrong(
                     "scenario: a\nsettings:\n  min-runtime: -1s\n",
                     3,
-                    "'min-runtime' is a duration that is not negative"),
+                    "'min-runtime' must be a duration that is not negative"),
             new Wrong(
                     "scenario: a\nsettings:\n  reclaim-min-runtime: -1s\n",
                     3,
-                    "'reclaim-min-runtime' is a duration that is not negative"),
+                    "'reclaim-min-runtime' must be a duration that is not negative"),
             new Wrong(
-                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 1, duration: -1s}\n",
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 1, "
+                            + "duration: -1s}\n",
                     4,
-                    "'duration' is a duration that is not negative"),
+                    "'duration' must be a duration that is not negative"),
             new Wrong(
-                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 1, max-runtime: -1s}\n",
+                    "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 1, "
+                            + "max-runtime: -1s}\n",
                     4,
-                    "'max-runtime' is a duration that is not negative"),
+                    "'max-runtime' must be a duration that is not negative"),
             new Wrong(
                     "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, path: t, gpus: 99999999999}\n",
                     4,
@@ -90,13 +95,14 @@ class ScenarioReaderTest {
             new Wrong(
                     "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n  - {name: w, count: -1, path: t, gpus: 1}\n",
                     4,
-                    "'count' is 1 to"),
+                    "'count' must be 1 to"),
             new Wrong(
                     "scenario: a\npools: {p: {capacity: 1}}\nworkloads:\n"
                             + "  - {name: w, path: t, gpus: 1, state: running, on: p, started: 1m}\n",
                     4,
-                    "has started"),
-            new Wrong("scenario: a\npools:\n  p:\n    nodes:\n      - {name: n, gpus: -1}\n", 5, "a node has 0 to"),
+                    "must have 'started'"),
+            new Wrong(
+                    "scenario: a\npools:\n  p:\n    nodes:\n      - {name: n, gpus: -1}\n", 5, "a node must have 0 to"),
             new Wrong("scenario: a\nexpect:\n  - {at: -1s, running: []}\n", 3, "before 0s"));
 
     @TestFactory

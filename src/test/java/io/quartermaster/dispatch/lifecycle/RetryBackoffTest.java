@@ -34,7 +34,7 @@ class RetryBackoffTest {
         assertThat(lost.withoutDelay().delays(100)).isFalse();
         assertThat(lost.withoutDelay().afterLoss(2_000, 2_001).quickLosses()).isEqualTo(2);
         assertThat(lost.sentence())
-                .isEqualTo(
-                        "Its last attempt was lost within a minute of being given GPUs; it is tried again at 1970-01-01 00:00:01 UTC.");
+                .isEqualTo("Its last attempt was lost within a minute of being given GPUs; it is tried again at "
+                        + "1970-01-01 00:00:01 UTC.");
     }
 }

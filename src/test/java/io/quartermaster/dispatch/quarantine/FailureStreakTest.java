@@ -14,23 +14,23 @@ class FailureStreakTest {
     private final MeterRegistry metrics = new SimpleMeterRegistry();
 
     @Test
-    void theGaugeCountsFailuresInARowAndStartsAnewWhenATurnGoesWell() {
-        FailureStreak turns = new FailureStreak(5, metrics);
+    void theGaugeCountsFailuresInARowAndStartsAnewWhenACycleGoesWell() {
+        FailureStreak streak = new FailureStreak(5, metrics);
 
-        turns.oneFailed();
-        turns.oneFailed();
+        streak.oneFailed();
+        streak.oneFailed();
         assertThat(gauge()).isEqualTo(2);
 
-        turns.oneWentWell();
+        streak.oneWentWell();
         assertThat(gauge()).isZero();
     }
 
     @Test
     void theAlarmComesOnceNoSearchExplainsTheFailuresAndAgainAfterAWhile() {
-        FailureStreak turns = new FailureStreak(5, metrics);
+        FailureStreak streak = new FailureStreak(5, metrics);
 
         List<Long> alarms = LongStream.rangeClosed(1, 70)
-                .filter(n -> turns.oneFailed())
+                .filter(n -> streak.oneFailed())
                 .boxed()
                 .toList();
 
@@ -41,7 +41,7 @@ class FailureStreakTest {
     void aRowThatIsToBlameIsFoundBeforeTheAlarm() {
         for (int batch : List.of(1, 2, 7, 200, 1000, 5000)) {
             PoisonRowFinder poisonRowFinder = new PoisonRowFinder(batch);
-            FailureStreak turns = new FailureStreak(PoisonRowFinder.longestSearch(batch), metrics);
+            FailureStreak streak = new FailureStreak(PoisonRowFinder.longestSearch(batch), metrics);
             List<Long> rows = LongStream.range(0, batch).boxed().toList();
 
             OptionalLong blamed = OptionalLong.empty();
@@ -49,10 +49,10 @@ class FailureStreakTest {
                 List<Long> taken = taken(poisonRowFinder.take(), rows);
                 poisonRowFinder.took(taken, false);
                 if (taken.contains(0L)) {
-                    assertThat(turns.oneFailed()).as("batch of %d", batch).isFalse();
+                    assertThat(streak.oneFailed()).as("batch of %d", batch).isFalse();
                     blamed = poisonRowFinder.failed();
                 } else {
-                    turns.oneWentWell();
+                    streak.oneWentWell();
                     poisonRowFinder.succeeded();
                 }
             }
@@ -70,6 +70,6 @@ class FailureStreakTest {
     }
 
     private double gauge() {
-        return metrics.get("quartermaster.dispatch.failed.turns").gauge().value();
+        return metrics.get("quartermaster.dispatch.failed.cycles").gauge().value();
     }
 }

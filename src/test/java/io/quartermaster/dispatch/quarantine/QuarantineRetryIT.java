@@ -29,7 +29,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What is in quarantine and due for another try: what is well again comes back, and what is not holds up nothing. */
+/** Entries of the quarantine that are due for a retry: sound ones return to planning, bad ones delay nothing. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class QuarantineRetryIT extends LedByHand {
@@ -38,7 +38,7 @@ class QuarantineRetryIT extends LedByHand {
 
     private final List<Result> results = new ArrayList<>();
 
-    /** Leaders of other tests read all there is. */
+    /** Leaders of other tests read all rows. */
     @AfterEach
     void nothingIsLeftThatIsSetAsideOrCannotBeRead() {
         database.run(CellRows.TIMEOUT, tx -> {
@@ -64,10 +64,10 @@ class QuarantineRetryIT extends LedByHand {
                 odd,
                 group.pool());
         entries.forEach(entry -> setAside(rows, entry));
-        LeaderTerm turns = turns(Engine::plan);
+        LeaderTerm term = term(Engine::plan);
         UUID other = group.submit();
 
-        until(turns, rows, Set.of(odd));
+        until(term, rows, Set.of(odd));
 
         assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
         assertThat(rows.state(other)).isEqualTo("starting");
@@ -76,20 +76,20 @@ class QuarantineRetryIT extends LedByHand {
         assertThat(rows.reason(odd)).isEqualTo("SET_ASIDE");
         assertThat(minutesToRetry(rows, odd)).isBetween(1L, 2L);
 
-        // Once more: for twice as long.
+        // Another failure: the quarantine lasts twice as long.
         rows.run("update workload set set_aside_until = '-infinity' where id = $1", odd);
-        until(turns, rows, Set.of(odd));
+        until(term, rows, Set.of(odd));
         assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
         assertThat(minutesToRetry(rows, odd)).isBetween(3L, 4L);
 
-        // And it comes back when it is well.
+        // It returns to planning when it is sound.
         rows.run("delete from nomination where workload_id = $1", odd);
         rows.run("update workload set set_aside_until = '-infinity' where id = $1", odd);
-        until(turns, rows, Set.of());
+        until(term, rows, Set.of());
         assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
         rows.report(other, "ended", "succeeded");
-        turn(turns);
-        turn(turns);
+        runCycle(term);
+        runCycle(term);
         assertThat(rows.state(odd)).isEqualTo("starting");
     }
 
@@ -104,7 +104,7 @@ class QuarantineRetryIT extends LedByHand {
             cell.settle();
             UUID odd = group.submit();
             setAside(rows, odd);
-            LeaderTerm turns = turns((engine, now) -> {
+            LeaderTerm term = term((engine, now) -> {
                 if (plansWith(engine, odd)) {
                     throw failure;
                 }
@@ -112,12 +112,12 @@ class QuarantineRetryIT extends LedByHand {
             });
             UUID other = group.submit();
 
-            until(turns, rows, Set.of(odd));
+            until(term, rows, Set.of(odd));
 
             assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
             assertThat(minutesToRetry(rows, odd)).isBetween(1L, 2L);
             rows.report(running, "ended", "succeeded");
-            turn(turns);
+            runCycle(term);
             assertThat(rows.state(other)).isEqualTo("starting");
             assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
         }
@@ -136,16 +136,18 @@ class QuarantineRetryIT extends LedByHand {
         UUID waits = ofOdd.submit();
         odd.run("update policy set group_path = '/' || repeat('x', 600) where tenant_id = $1", odd.tenant);
         odd.run(
-                "update tenant set set_aside_at = clock_timestamp(), set_aside_until = '-infinity', set_aside_times = 1, set_aside_why = $2 where id = $1",
+                "update tenant set set_aside_at = clock_timestamp(), set_aside_until = '-infinity', "
+                        + "set_aside_times = 1, set_aside_why = $2 where id = $1",
                 odd.tenant,
                 WHY);
-        LeaderTerm turns = turns(Engine::plan);
+        LeaderTerm term = term(Engine::plan);
         UUID first = ofOther.submit();
 
         Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
-            turn(turns);
+            runCycle(term);
             return !odd.run(
-                            "select 1 from tenant where id = $1 and set_aside_times = 2 and set_aside_until > clock_timestamp() + interval '1 minute'",
+                            "select 1 from tenant where id = $1 and set_aside_times = 2 and set_aside_until > "
+                                    + "clock_timestamp() + interval '1 minute'",
                             odd.tenant)
                     .isEmpty();
         });
@@ -155,13 +157,16 @@ class QuarantineRetryIT extends LedByHand {
         odd.run("update policy set group_path = '/all' where tenant_id = $1", odd.tenant);
         odd.run("update tenant set set_aside_until = '-infinity' where id = $1", odd.tenant);
         Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
-            turn(turns);
+            runCycle(term);
             return odd.state(waits).equals("starting");
         });
         assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
     }
 
-    /** As after a change of leaders: what the one before set aside is tried again, and what is still bad does not stop the new one. */
+    /**
+     * After a change of leaders: the new leader retries the entries of the earlier one, and the bad ones do not stop
+     * it.
+     */
     @Test
     void aNewLeaderIsNotStoppedByWhatTheOneBeforeSetAside() {
         CellRows rows = new CellRows(database, "again-leader");
@@ -179,14 +184,14 @@ class QuarantineRetryIT extends LedByHand {
             rows.run("update workload set set_aside_until = 'infinity' where id = $1", entry);
         }
 
-        LeaderTerm turns = turns(Engine::plan);
-        until(turns, rows, Set.of(odd));
+        LeaderTerm term = term(Engine::plan);
+        until(term, rows, Set.of(odd));
 
         assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
         assertThat(rows.state(well)).isEqualTo("starting");
     }
 
-    /** As after an outage: plans take too long until there is less to do in one turn. */
+    /** After an outage: plans take too long until a cycle has less to do. */
     @Test
     void workThatIsWellIsNotPutBackWhileTurnsCannotDoAllThatWaits() {
         CellRows rows = new CellRows(database, "again-backlog");
@@ -198,7 +203,7 @@ class QuarantineRetryIT extends LedByHand {
         cell.settle();
         setAside(rows, well);
         AtomicInteger slowPlans = new AtomicInteger(2);
-        LeaderTerm turns = turns(
+        LeaderTerm term = term(
                 (engine, now) -> {
                     if (slowPlans.getAndDecrement() > 0 || cancelledIn(engine, rows) > 5) {
                         throw new TimeoutException();
@@ -206,14 +211,14 @@ class QuarantineRetryIT extends LedByHand {
                     return engine.plan(now);
                 },
                 8);
-        for (int slowTurn = 0; slowTurn < 2; slowTurn++) {
-            assertThat(turns.turn()).isInstanceOf(Result.Failed.class);
-            assertThat(turns.turn()).isInstanceOf(Result.Applied.class);
+        for (int slowCycle = 0; slowCycle < 2; slowCycle++) {
+            assertThat(term.runCycle()).isInstanceOf(Result.Failed.class);
+            assertThat(term.runCycle()).isInstanceOf(Result.Applied.class);
         }
         rows.run("update workload set wish = 'cancel' where id = any($1)", (Object) backlog.toArray(UUID[]::new));
 
         for (int i = 0; i < 20 && !waitingToBeCancelled(rows).isEmpty(); i++) {
-            turns.turn();
+            term.runCycle();
         }
 
         assertThat(waitingToBeCancelled(rows)).isEmpty();
@@ -222,7 +227,10 @@ class QuarantineRetryIT extends LedByHand {
                 .satisfies(row -> assertThat(row.getInteger("set_aside_times")).isEqualTo(1));
     }
 
-    /** How many workloads this turn cancels: the engine knows them no more, and others still see them wait. */
+    /**
+     * The number of workloads that this cycle cancels: the engine no longer knows them, and the tables still show them
+     * as waiting.
+     */
     private static long cancelledIn(Engine engine, CellRows rows) {
         return waitingToBeCancelled(rows).stream()
                 .filter(workload -> !plansWith(engine, workload))
@@ -245,44 +253,48 @@ class QuarantineRetryIT extends LedByHand {
         OneGroup group = OneGroup.of(rows, 1, 1);
         UUID one = group.submit();
         rows.run("""
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command)
-                select tenant_id, gen_random_uuid(), 'w', type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by,
+                    priority, preemptible, command)
+                select tenant_id, gen_random_uuid(), 'w', type, queue_id, policy_id, profile_id, submitted_by,
+                    priority, preemptible, command
                   from workload, generate_series(1, 1001) where id = $1
                 """, one);
         rows.run("""
-                update workload set set_aside_at = clock_timestamp(), set_aside_until = 'infinity', set_aside_times = 1, set_aside_why = $2,
+                update workload set set_aside_at = clock_timestamp(), set_aside_until = 'infinity',
+                    set_aside_times = 1, set_aside_why = $2,
                        reason_code = 'SET_ASIDE', reason = '[]' where tenant_id = $1
                 """, rows.tenant, WHY);
 
-        LeaderTerm turns = turns(Engine::plan);
-        until(turns, rows, Set.of());
+        LeaderTerm term = term(Engine::plan);
+        until(term, rows, Set.of());
 
         assertThat(results).hasOnlyElementsOfType(Result.Planned.class);
     }
 
-    private LeaderTerm turns(PlanComputation planComputation) {
-        return turns(planComputation, HandLedCell.BATCH);
+    private LeaderTerm term(PlanComputation planComputation) {
+        return term(planComputation, HandLedCell.BATCH);
     }
 
-    private LeaderTerm turns(PlanComputation planComputation, int batch) {
-        LeaderTerm turns = new LeaderTerm(
+    private LeaderTerm term(PlanComputation planComputation, int batch) {
+        LeaderTerm term = new LeaderTerm(
                 database, HandLedCell.leaderSettings(Settings.DEFAULT, batch).with(planComputation));
-        turns.begin(cell.epoch());
+        term.begin(cell.epoch());
         results.clear();
-        return turns;
+        return term;
     }
 
-    private void turn(LeaderTerm turns) {
-        results.add(turns.turn());
+    private void runCycle(LeaderTerm term) {
+        results.add(term.runCycle());
     }
 
-    /** Turns until exactly these are set aside and none of them is due. */
-    private void until(LeaderTerm turns, CellRows rows, Set<UUID> expected) {
+    /** Runs cycles until exactly these are quarantined and none of them is due. */
+    private void until(LeaderTerm term, CellRows rows, Set<UUID> expected) {
         Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> {
-            turn(turns);
+            runCycle(term);
             List<UUID> aside = rows
                     .run(
-                            "select id from workload where tenant_id = $1 and set_aside_at is not null and set_aside_until > clock_timestamp()",
+                            "select id from workload where tenant_id = $1 and set_aside_at is not null and "
+                                    + "set_aside_until > clock_timestamp()",
                             rows.tenant)
                     .stream()
                     .map(row -> row.getUUID("id"))
@@ -298,14 +310,16 @@ class QuarantineRetryIT extends LedByHand {
 
     private static void setAside(CellRows rows, UUID workload) {
         rows.run(
-                "update workload set set_aside_at = clock_timestamp(), set_aside_until = '-infinity', set_aside_times = 1, set_aside_why = $2, reason_code = 'SET_ASIDE', reason = '[]' where id = $1",
+                "update workload set set_aside_at = clock_timestamp(), set_aside_until = '-infinity', "
+                        + "set_aside_times = 1, set_aside_why = $2, reason_code = 'SET_ASIDE', reason = '[]' where id = $1",
                 workload,
                 WHY);
     }
 
     private static long minutesToRetry(CellRows rows, UUID workload) {
         return rows.run(
-                        "select ceil(extract(epoch from set_aside_until - clock_timestamp()) / 60)::bigint as minutes from workload where id = $1",
+                        "select ceil(extract(epoch from set_aside_until - clock_timestamp()) / 60)::bigint as "
+                                + "minutes from workload where id = $1",
                         workload)
                 .getFirst()
                 .getLong("minutes");

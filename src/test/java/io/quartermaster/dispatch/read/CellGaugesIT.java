@@ -21,7 +21,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
-/** What an operator's dashboards read. */
+/** The metrics for an operator's dashboards. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class CellGaugesIT {
@@ -79,7 +79,8 @@ class CellGaugesIT {
     void theQuarantineAndStopsThatAreOverdueAreCounted() {
         CellRows rows = new CellRows(database, "gauges-aside");
         rows.run(
-                "insert into inbox (tenant_id, kind, ref, set_aside_at, set_aside_why) values ($1, 'policy', 'odd', clock_timestamp() - interval '90 seconds', 'a test')",
+                "insert into inbox (tenant_id, kind, ref, set_aside_at, set_aside_why) values ($1, 'policy', "
+                        + "'odd', clock_timestamp() - interval '90 seconds', 'a test')",
                 rows.tenant);
         OneGroup group = OneGroup.of(rows, 2, 1);
         try (HandLedCell cell = HandLedCell.lead(database)) {
@@ -103,7 +104,9 @@ class CellGaugesIT {
         rows.run("delete from inbox where set_aside_at is not null");
     }
 
-    /** Alert rules, dashboard and runbooks take theirs from the list: see {@link io.quartermaster.MonitoringDocTest}. */
+    /**
+     * Alert rules, dashboard and runbooks use metrics from the list: see {@link io.quartermaster.MonitoringDocTest}.
+     */
     @Test
     void everyMetricThatIsServedIsInTheListWithItsLabels() {
         gauges.measure();

@@ -40,7 +40,7 @@ import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** Holds the sentences of reasons to the rules of style. */
+/** Checks the texts of reasons against the rules of style. */
 class ReasonTextTest {
     private static final PoolId POOL = new PoolId("demo");
     private static final QuotaPath ACME = QuotaPath.of("acme");
@@ -65,7 +65,7 @@ class ReasonTextTest {
         assertThat(reason.sentence()).matches("(?s)[A-Z\\d].*\\.");
         assertThat(reason.remedy()).endsWith(".").satisfies(remedy -> assertThat(VERBS)
                 .contains(remedy.substring(0, remedy.indexOf(' '))));
-        // How much is enough is said by the relief alone, which counts in what else waits.
+        // Only the relief names a sufficient amount, because it includes other waiting work.
         assertThat(reason.remedy()).doesNotContainPattern("\\d GPU|at least");
         assertThat(FAULTS).allSatisfy(fault -> assertThat(fault.matcher(all).find())
                 .as(fault + " in: " + all)
@@ -248,8 +248,8 @@ class ReasonTextTest {
                 .isEqualTo(
                         "This workload needs 4 GPUs, and group /rnd/nlp may hold at most 3 GPUs in all pools together.");
         assertThat(reason.remedy())
-                .isEqualTo(
-                        "Submit a smaller workload, or ask an admin to raise the limit of group /rnd/nlp in all pools together.");
+                .isEqualTo("Submit a smaller workload, or ask an admin to raise the limit of group /rnd/nlp in all "
+                        + "pools together.");
     }
 
     @Test
@@ -288,21 +288,21 @@ class ReasonTextTest {
         ShapeFit fit = new ShapeFit(Pool.ofNodes(POOL), List.of(node));
         assertThat(fit.unmetNeed(
                         Shape.ofWorkers(1, new GpuRequest.Mig("1g.10gb")).shape()))
-                .hasValue("it needs a MIG instance 1g.10gb, and no GPU there has MIG on");
+                .hasValue("it needs a MIG instance 1g.10gb, and no GPU of the pool has MIG enabled");
         assertThat(fit.unmetNeed(Shape.ofWholeGpus(16)))
-                .hasValue("it needs 16 GPUs on one node, and no node there has as many");
+                .hasValue("it needs 16 GPUs on one node, and no node of the pool has as many");
         assertThat(fit.unmetNeed(Shape.gang(3, 4))).hasValue("it needs 12 GPUs in all, and the pool has fewer");
         assertThat(fit.unmetNeed(
                         Shape.ofWorkers(1, new GpuRequest.Memory(1, 90_000)).shape()))
-                .hasValue("it needs 90000 MiB of memory on one GPU, and no GPU there has as much");
+                .hasValue("it needs 90000 MiB of memory on one GPU, and no GPU of the pool has as much");
         assertThat(fit.unmetNeed(
                         Shape.ofWorkers(1, GpuRequest.whole(1)).cpuMilli(64_000).shape()))
-                .hasValue("it needs 64 CPUs on one node, and no node there has as much");
+                .hasValue("it needs 64 CPUs on one node, and no node of the pool has as much");
         TreeMap<String, String> labels = new TreeMap<>();
         labels.put("zone", "b");
         assertThat(fit.unmetNeed(
                         Shape.ofWorkers(1, GpuRequest.whole(1)).labels(labels).shape()))
-                .hasValue("it needs a node with the label zone=b, and no node there has this label");
+                .hasValue("it needs a node with the label zone=b, and no node of the pool has this label");
         assertThat(fit.unmetNeed(Shape.ofWorkers(1, GpuRequest.whole(1))
                         .requiredLevel(Optional.of("rack"))
                         .shape()))

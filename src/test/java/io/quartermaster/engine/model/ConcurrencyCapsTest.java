@@ -9,7 +9,7 @@ import java.util.OptionalInt;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.Test;
 
-/** Bounds on what one user of a path holds, and on how many workloads of a path run. */
+/** Caps on the GPUs of one user of a path, and on the number of running workloads of a path. */
 class ConcurrencyCapsTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final QuotaPath ACME = QuotaPath.of("acme");
@@ -79,8 +79,8 @@ class ConcurrencyCapsTest {
         assertThat(decided()).containsExactly("Start a", "Start c");
         assertThat(whyWaits(second).code()).isEqualTo(Reason.Code.LIMIT);
         assertThat(whyWaits(second).sentence())
-                .isEqualTo(
-                        "This workload needs 2 GPUs, and its submitter holds 3 of at most 4 GPUs per user of group /rnd.");
+                .isEqualTo("This workload needs 2 GPUs, and its submitter holds 3 of at most 4 GPUs per user of "
+                        + "group /rnd.");
         assertThat(whyWaits(second).numbers())
                 .isEqualTo(new Reason.Numbers(2_000, 3_000, OptionalLong.of(4_000), 3_000));
     }
@@ -189,7 +189,7 @@ class ConcurrencyCapsTest {
         WorkloadId third = submit("c", RND, "bob", 1, 50);
         assertThat(decided()).containsExactly("Start a", "Start b");
         assertThat(whyWaits(third).sentence())
-                .isEqualTo("2 workloads of group /rnd run, and at most 2 may run at once.");
+                .isEqualTo("2 workloads of group /rnd run, and at most 2 may run concurrently.");
         engine.apply(List.of(new Change.WorkloadRemoved(new WorkloadId("a"))));
         assertThat(decided()).containsExactly("Start c");
     }

@@ -32,8 +32,8 @@ class HoursTest {
     void clocksOfTheZoneSayWhenItOpensInWinterAndInSummer() {
         Hours hours = daily("08:00", "18:00");
 
-        assertThat(hours.nextTurn(at("2026-01-10T00:00:00Z"))).hasValue(at("2026-01-10T07:00:00Z"));
-        assertThat(hours.nextTurn(at("2026-07-10T00:00:00Z"))).hasValue(at("2026-07-10T06:00:00Z"));
+        assertThat(hours.nextTransition(at("2026-01-10T00:00:00Z"))).hasValue(at("2026-01-10T07:00:00Z"));
+        assertThat(hours.nextTransition(at("2026-07-10T00:00:00Z"))).hasValue(at("2026-07-10T06:00:00Z"));
         assertThat(hours.isOpenAt(at("2026-01-10T07:00:00Z"))).isTrue();
         assertThat(hours.isOpenAt(at("2026-01-10T17:00:00Z"))).isFalse();
     }
@@ -42,14 +42,15 @@ class HoursTest {
     void aNightThatClocksArePutForwardInIsAnHourShorter() {
         Hours night = berlin(Hours.Span.between(DayOfWeek.SATURDAY, "22:00", "06:00"));
 
-        assertThat(night.nextTurn(at("2026-03-28T21:00:00Z"))).hasValue(at("2026-03-29T04:00:00Z"));
+        assertThat(night.nextTransition(at("2026-03-28T21:00:00Z"))).hasValue(at("2026-03-29T04:00:00Z"));
         assertThat(night.isOpenAt(at("2026-03-29T03:59:59Z"))).isTrue();
-        assertThat(night.nextTurn(at("2026-03-29T04:00:00Z"))).hasValue(at("2026-04-04T20:00:00Z"));
+        assertThat(night.nextTransition(at("2026-03-29T04:00:00Z"))).hasValue(at("2026-04-04T20:00:00Z"));
     }
 
     @Test
     void whatIsOpenAllWeekNeverTurns() {
-        assertThat(daily("00:00", "24:00").nextTurn(at("2026-03-28T21:00:00Z"))).isEmpty();
+        assertThat(daily("00:00", "24:00").nextTransition(at("2026-03-28T21:00:00Z")))
+                .isEmpty();
         assertThat(daily("12:00", "12:00").isOpenAt(at("2026-03-28T21:00:00Z"))).isTrue();
     }
 
@@ -59,7 +60,7 @@ class HoursTest {
                 Hours.Span.between(DayOfWeek.FRIDAY, "20:00", "24:00"),
                 Hours.Span.between(DayOfWeek.SATURDAY, "00:00", "04:00"));
 
-        assertThat(hours.nextTurn(at("2026-01-09T19:30:00Z"))).hasValue(at("2026-01-10T03:00:00Z"));
+        assertThat(hours.nextTransition(at("2026-01-09T19:30:00Z"))).hasValue(at("2026-01-10T03:00:00Z"));
     }
 
     @Test
@@ -67,27 +68,27 @@ class HoursTest {
         Hours opens = berlin(Hours.Span.between(DayOfWeek.SUNDAY, "02:30", "04:00"));
         Hours closes = berlin(Hours.Span.between(DayOfWeek.SUNDAY, "01:00", "02:30"));
 
-        // From 01:59:59 in winter clocks go to 03:00:00 in summer, which is 01:00 in UTC.
-        assertThat(opens.nextTurn(at("2026-03-28T20:00:00Z"))).hasValue(at("2026-03-29T01:00:00Z"));
-        assertThat(opens.nextTurn(at("2026-03-29T01:00:00Z"))).hasValue(at("2026-03-29T02:00:00Z"));
-        assertThat(closes.nextTurn(at("2026-03-28T20:00:00Z"))).hasValue(at("2026-03-29T00:00:00Z"));
-        assertThat(closes.nextTurn(at("2026-03-29T00:00:00Z"))).hasValue(at("2026-03-29T01:00:00Z"));
+        // Clocks change from 01:59:59 in winter time to 03:00:00 in summer time, which is 01:00 in UTC.
+        assertThat(opens.nextTransition(at("2026-03-28T20:00:00Z"))).hasValue(at("2026-03-29T01:00:00Z"));
+        assertThat(opens.nextTransition(at("2026-03-29T01:00:00Z"))).hasValue(at("2026-03-29T02:00:00Z"));
+        assertThat(closes.nextTransition(at("2026-03-28T20:00:00Z"))).hasValue(at("2026-03-29T00:00:00Z"));
+        assertThat(closes.nextTransition(at("2026-03-29T00:00:00Z"))).hasValue(at("2026-03-29T01:00:00Z"));
     }
 
     @Test
     void aSpanThatBeginsInTheGapAndEndsAfterItIsNotTurnedAround() {
         Hours hours = berlin(Hours.Span.between(DayOfWeek.SUNDAY, "02:50", "03:10"));
 
-        assertThat(hours.nextTurn(at("2026-03-28T20:00:00Z"))).hasValue(at("2026-03-29T01:00:00Z"));
+        assertThat(hours.nextTransition(at("2026-03-28T20:00:00Z"))).hasValue(at("2026-03-29T01:00:00Z"));
         assertThat(hours.isOpenAt(at("2026-03-29T01:09:59Z"))).isTrue();
-        assertThat(hours.nextTurn(at("2026-03-29T01:00:00Z"))).hasValue(at("2026-03-29T01:10:00Z"));
+        assertThat(hours.nextTransition(at("2026-03-29T01:00:00Z"))).hasValue(at("2026-03-29T01:10:00Z"));
     }
 
     @Test
     void aSpanThatLiesInTheGapIsLeftOutThatDay() {
         Hours hours = berlin(Hours.Span.between(DayOfWeek.SUNDAY, "02:15", "02:45"));
 
-        assertThat(hours.nextTurn(at("2026-03-29T00:00:00Z"))).hasValue(at("2026-04-05T00:15:00Z"));
+        assertThat(hours.nextTransition(at("2026-03-29T00:00:00Z"))).hasValue(at("2026-04-05T00:15:00Z"));
         assertThat(hours.isOpenAt(at("2026-03-29T01:30:00Z"))).isFalse();
     }
 
@@ -95,8 +96,8 @@ class HoursTest {
     void aTimeThatClocksShowTwiceIsTheFirstOfBoth() {
         Hours hours = berlin(Hours.Span.between(DayOfWeek.SUNDAY, "02:30", "04:00"));
 
-        assertThat(hours.nextTurn(at("2026-10-24T20:00:00Z"))).hasValue(at("2026-10-25T00:30:00Z"));
-        assertThat(hours.nextTurn(at("2026-10-25T00:30:00Z"))).hasValue(at("2026-10-25T03:00:00Z"));
+        assertThat(hours.nextTransition(at("2026-10-24T20:00:00Z"))).hasValue(at("2026-10-25T00:30:00Z"));
+        assertThat(hours.nextTransition(at("2026-10-25T00:30:00Z"))).hasValue(at("2026-10-25T03:00:00Z"));
     }
 
     @Test

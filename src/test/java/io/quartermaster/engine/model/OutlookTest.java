@@ -14,7 +14,7 @@ import java.util.OptionalLong;
 import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.Test;
 
-/** What is said about a wait beyond its reason. */
+/** Outlooks of waiting work. */
 class OutlookTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final QuotaPath ACME = QuotaPath.of("acme");
@@ -67,7 +67,7 @@ class OutlookTest {
         return plain.id();
     }
 
-    /** Submits it and lets it start alone. */
+    /** Submits a workload and lets it start before any other is submitted. */
     private void run(String id, QuotaPath path, int gpus) {
         submit(id, path, gpus, OptionalLong.empty());
         Decision.Start start = (Decision.Start) engine.plan(0).decisions().getFirst();
@@ -322,7 +322,7 @@ class OutlookTest {
         assertThat(engine.outlook(second, 0).orElseThrow().behind()).contains(first);
         assertThat(outlook(second, 0).code()).isEqualTo(Reason.Code.BEHIND);
         assertThat(outlook(second, 0).startsAtMillis())
-                .as("nothing is known of when the first has started")
+                .as("the start of the first workload is unknown")
                 .isEmpty();
     }
 

@@ -35,24 +35,31 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
 /**
- * The two public set-ups of Kueue's scheduler performance test (test/performance/scheduler/configs, baseline and large-scale), in virtual
- * time: a cohort is a tenant that nobody else lends to, a cluster queue a group with its quota reserved, borrowing up to the rest of its
- * cohort, reclaim of what is lent, lower priority first to go. Shows how far the order of the decisions is from what the work itself
- * bounds, and what deciding costs. {@code ./mvnw test -Dtest=KueueBenchmark -Dqm.bench=true} writes {@code benchmarks/kueue.md}.
+ * Benchmark with the two public set-ups of Kueue's scheduler performance test (test/performance/scheduler/configs,
+ * baseline and large-scale), in virtual time. A cohort is a tenant to which no other tenant lends. A cluster queue is a
+ * group with a reserved quota: it borrows up to the rest of its cohort, it reclaims what it lends, and work of lower
+ * priority is evicted first. The benchmark compares the makespan with the lower bound that the work itself sets, and
+ * measures the cost of the plans. {@code ./mvnw test -Dtest=KueueBenchmark -Dqm.bench=true} writes
+ * {@code benchmarks/kueue.md}.
  */
 @EnabledIfSystemProperty(named = "qm.bench", matches = "true")
 class KueueBenchmark {
 
-    /** So much work of one class per queue. */
+    /** The work of one class in each queue. */
     private record Work(String name, int count, int everyMillis, int gpus, int runsMillis, int priority) {}
 
     private record SetUp(String name, int cohorts, int queues, int reserved, List<Work> work) {
-        /** What the work itself bounds: no order is over before what a queue brings fits into what is reserved for it. */
+        /**
+         * The lower bound of the makespan: all work of a queue, divided by the reservation of the queue.
+         */
         double boundSeconds() {
             return workFrom(0) / 1000.0 / reserved;
         }
 
-        /** The same, with nothing started before it was submitted: the worst over all moments of that moment and what still comes. */
+        /**
+         * The lower bound of the makespan that also considers the submission times: the maximum, over all moments, of
+         * the moment plus the work submitted from then on, divided by the reservation.
+         */
         double boundByArrivalSeconds() {
             double bound = 0;
             for (Work each : work) {
@@ -64,7 +71,7 @@ class KueueBenchmark {
             return bound;
         }
 
-        /** GPU-milliseconds of what is submitted to a queue from a moment on. */
+        /** The work that is submitted to a queue from a moment on, in GPU-milliseconds. */
         private long workFrom(long millis) {
             long gpuMillis = 0;
             for (Work each : work) {
@@ -102,15 +109,24 @@ class KueueBenchmark {
         lines.addAll(List.of(
                 "# Kueue's set-ups",
                 "",
-                "The two set-ups of Kueue's scheduler performance test (test/performance/scheduler/configs), replayed in virtual time: all",
-                "that starts runs exactly as long as stated, a start costs nothing, and whoever was preempted runs anew from its beginning.",
-                "Kueue's own figures (351 s for the first) are of a whole system with an API server, so what is compared here is the order of",
-                "the decisions with what the work bounds: all that a queue brings, over what is reserved for it; in brackets with nothing",
-                "started before it was submitted. Once with the defaults, under which work of higher priority preempts at once, so that what",
-                "was run of its victims is lost; once with `min-runtime: 1s`, under which everything ends that was started. Written by",
+                "The two set-ups of Kueue's scheduler performance test (test/performance/scheduler/configs), "
+                        + "replayed in virtual time.",
+                "Work runs exactly as long as stated, a start costs nothing, and preempted work runs again from its "
+                        + "beginning.",
+                "",
+                "Kueue's own figures (351 s for the first) are those of a whole system with an API server. So this "
+                        + "page compares the order",
+                "of decisions with a lower bound: all work of a queue, divided by its reservation. The bound in "
+                        + "brackets also respects the",
+                "times of submission.",
+                "",
+                "Each set-up runs twice. With the defaults, work of higher priority preempts immediately, and the "
+                        + "progress of its victims",
+                "is lost. With `min-runtime: 1s`, all started work ends. Written by",
                 "`./mvnw test -Dtest=KueueBenchmark -Dqm.bench=true`; the goal is 3 % over the bound.",
                 "",
-                "| set-up | workloads | over after | bound | over the bound | mean wait for the first start | preempted | cpu of all plans |",
+                "| set-up | workloads | over after | bound | over the bound | mean wait for the first start | "
+                        + "preempted | cpu of all plans |",
                 "| --- | --- | --- | --- | --- | --- | --- | --- |"));
         for (SetUp setUp : List.of(BASELINE, LARGE_SCALE)) {
             lines.add(new Play(setUp, Settings.DEFAULT).run("defaults"));
@@ -124,7 +140,7 @@ class KueueBenchmark {
         return Settings.DEFAULT.but().minRuntimeMillis(millis).settings();
     }
 
-    /** One set-up, played to its end. */
+    /** A simulation of one set-up to its end. */
     private static final class Play implements SimulatedExecutor.Behaviour {
         private final SetUp setUp;
         private final Engine engine;
@@ -288,7 +304,8 @@ class KueueBenchmark {
             }
             return String.format(
                     Locale.ROOT,
-                    "| %s: %d x %d queues, %s | %d | %s s | %.1f s (%.1f s) | %.1f %% (%.1f %%) | %s | %d | %d ms, %d plans |",
+                    "| %s: %d x %d queues, %s | %d | %s s | %.1f s (%.1f s) | %.1f %% (%.1f %%) | %s | %d | %d "
+                            + "ms, %d plans |",
                     setUp.name(),
                     setUp.cohorts(),
                     setUp.queues(),

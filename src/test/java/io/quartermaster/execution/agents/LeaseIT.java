@@ -38,7 +38,7 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** What an agent hears, and what its word counts, around the end of its node's lease. */
+/** The answers to an agent, and the effect of its reports, around the end of its node's lease. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class LeaseIT {
@@ -61,15 +61,15 @@ class LeaseIT {
     private String boot = "boot";
     private Inventory.Isolation isolation = Inventory.Isolation.CONTAINER;
 
-    /** Leaders of other tests read all there is. */
+    /** Leaders of other tests read all rows. */
     @AfterEach
     void leaveNothingLive() {
         run("""
                 update attempt set state = 'ended', outcome = 'cancelled', ended_at = clock_timestamp()
                  where tenant_id like 'lease-%' and state <> 'ended'
                 """);
-        run(
-                "update allocation_device set freed_at = clock_timestamp() where tenant_id like 'lease-%' and freed_at is null");
+        run("update allocation_device set freed_at = clock_timestamp() where tenant_id like 'lease-%' and "
+                + "freed_at is null");
         run("update workload set state = 'cancelled' where tenant_id like 'lease-%'");
     }
 
@@ -214,7 +214,8 @@ class LeaseIT {
                     .body("""
                             {"formatVersion": 1, "agentVersion": "1", "bootId": "boot", "instanceId": "00000000-0000-0001-0000-000000000001",
                              "sequence": 1, "appliedRevision": 0, "waitMillis": 0,
-                             "inventory": {"devices": [], "cpuMilli": 1000, "memoryMiB": 1024, "isolation": "container", "trustsTenants": false, "simulated": true},
+                             "inventory": {"devices": [], "cpuMilli": 1000, "memoryMiB": 1024, "isolation": "container",
+                                           "trustsTenants": false, "simulated": true},
                              "attempts": [{"attemptId": "%s", "endedAgoMillis": %s,
                                            "state": {"state": "ended", "outcome": "succeeded", "endedAtEpochMillis": 2, "detail": ""}}]}
                             """.formatted(bound.attempt(), age))
@@ -238,7 +239,8 @@ class LeaseIT {
 
     private long workEndedAgoMillis(Bound bound) {
         return run(
-                        "select (extract(epoch from clock_timestamp() - work_ended_at) * 1000)::bigint as ago from report where attempt_id = $1",
+                        "select (extract(epoch from clock_timestamp() - work_ended_at) * 1000)::bigint as ago "
+                                + "from report where attempt_id = $1",
                         bound.attempt())
                 .getFirst()
                 .getLong("ago");
@@ -268,7 +270,8 @@ class LeaseIT {
     void theReasonToStopReachesTheAgentInItsOwnWord() {
         Bound bound = bind("lease-incomplete");
         run(
-                "update attempt set state = 'stopping', stop_reason = 'incomplete', deadline_at = clock_timestamp() where id = $1",
+                "update attempt set state = 'stopping', stop_reason = 'incomplete', deadline_at = "
+                        + "clock_timestamp() where id = $1",
                 bound.attempt());
 
         assertThat(sync(bound).attempts())
@@ -280,7 +283,8 @@ class LeaseIT {
     void whatWasToHaveStoppedByNowIsKilledAndNoOtherLateStop() {
         Bound bound = bind("lease-late-stop");
         run(
-                "update attempt set state = 'stopping', stop_reason = 'cancelled', deadline_at = clock_timestamp() where id = $1",
+                "update attempt set state = 'stopping', stop_reason = 'cancelled', deadline_at = "
+                        + "clock_timestamp() where id = $1",
                 bound.attempt());
         assertThat(graceLeft(bound)).as("heard late").isZero();
 
@@ -297,7 +301,8 @@ class LeaseIT {
         sync(bound);
         run("update node_contact set pausing = 'signals' where node_id = $1", bound.node());
         run(
-                "update attempt set state = 'stopping', stop_reason = 'paused', deadline_at = clock_timestamp() + interval '20 seconds' where id = $1",
+                "update attempt set state = 'stopping', stop_reason = 'paused', deadline_at = clock_timestamp() + "
+                        + "interval '20 seconds' where id = $1",
                 bound.attempt());
 
         stopBy(bound, Duration.ofSeconds(20));
@@ -309,7 +314,8 @@ class LeaseIT {
 
     private void stopBy(Bound bound, Duration fromNow) {
         run(
-                "update workload set wish = 'cancel', stop_by = clock_timestamp() + $2::bigint * interval '1 millisecond'"
+                "update workload set wish = 'cancel', stop_by = clock_timestamp() + $2::bigint * interval '1 "
+                        + "millisecond'"
                         + " where id = (select workload_id from attempt where id = $1)",
                 bound.attempt(),
                 fromNow.toMillis());
@@ -342,7 +348,7 @@ class LeaseIT {
         assertThat(sync(bound).leaseMillis()).isPositive();
     }
 
-    /** The leader takes a node back some time after it was heard again. */
+    /** The leader takes a node back some time after its next contact. */
     @Test
     void theLeaseOfALostNodeGoesToOneAgentAlone() {
         Bound bound = bind("lease-lost");
@@ -385,7 +391,10 @@ class LeaseIT {
         }
     }
 
-    /** Its attempt ends with a later step of the leader: as when another transaction has locked the workload, or another node of it is to stop. */
+    /**
+     * A later step of the leader ends the attempt, as when another transaction has locked the workload, or another of
+     * its nodes must stop.
+     */
     @Test
     void whatWasGivenUpOnALostNodeIsNotOrderedThereAgain() {
         Bound bound = bind("lease-given-up");
@@ -423,7 +432,7 @@ class LeaseIT {
         assertThat(sync(locked).leaseMillis()).isPositive();
     }
 
-    /** As of a replica that stops between two statements of an operator's request. */
+    /** As with a replica that stops between two statements of an operator's request. */
     @Test
     void aTransactionThatStandsStillGivesItsLocksBackBeforeALeaderLosesItsLease() {
         Bound bound = bind("lease-still");
@@ -444,10 +453,11 @@ class LeaseIT {
         }
     }
 
-    /** As the leader does with a node whose lease has run out. */
+    /** Gives the node up, as the leader does when its lease has expired. */
     private void lose(Bound bound) {
         run(
-                "update node_contact set lost_at = clock_timestamp(), lease_until = clock_timestamp() - interval '1 second' where node_id = $1",
+                "update node_contact set lost_at = clock_timestamp(), lease_until = clock_timestamp() - interval "
+                        + "'1 second' where node_id = $1",
                 bound.node());
     }
 
@@ -501,14 +511,16 @@ class LeaseIT {
         assertThat(sync(bound).attempts()).hasSize(1);
     }
 
-    /** Two tenants have allotments in the node's pool. */
+    /** Gives two tenants allotments in the node's pool. */
     private void share(Bound bound) {
         String other = bound.tenant() + "-b";
         run(
-                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'active')",
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', "
+                        + "$1, 'test:' || $1, 'active')",
                 other);
         run(
-                "insert into allotment (tenant_id, pool_id) select t, pool_id from node, unnest($2::text[]) as t where node.id = $1",
+                "insert into allotment (tenant_id, pool_id) select t, pool_id from node, unnest($2::text[]) as t "
+                        + "where node.id = $1",
                 bound.node(),
                 new String[] {bound.tenant(), other});
     }
@@ -588,7 +600,7 @@ class LeaseIT {
                 .atMost(TIMEOUT);
     }
 
-    /** Of an empty report: 400 for an agent of the node. */
+    /** The status of an empty report: 400 for an agent of the node. */
     private static int statusOfSync(Bound bound, String token) {
         return given().header("Authorization", "Bearer " + token)
                 .contentType("application/json")
@@ -610,7 +622,7 @@ class LeaseIT {
         return bind(name, Duration.ZERO);
     }
 
-    /** @param ago how long it has been bound */
+    /** @param ago how long ago it was bound */
     private Bound bind(String name, Duration ago) {
         UUID pool = Ids.next();
         UUID cluster = Ids.next();
@@ -621,7 +633,8 @@ class LeaseIT {
         UUID workload = Ids.next();
         UUID attempt = Ids.next();
         run(
-                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'active')",
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', "
+                        + "$1, 'test:' || $1, 'active')",
                 name);
         run("insert into pool (id, name) values ($1, $2)", pool, name);
         run("insert into cluster (id, name, kind, region) values ($1, $2, 'agent', 'here')", cluster, name);
@@ -639,15 +652,18 @@ class LeaseIT {
                 policy,
                 profile);
         run("""
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, state, attempts)
+                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by,
+                    priority, preemptible, command, state, attempts)
                 values ($1, $2, 'w', 'training', $3, $4, $5, 'somebody', 50, true, '["true"]', 'starting', 1)
                 """, name, workload, queue, policy, profile);
         run("""
                 insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, rule, bound_at)
-                values ($1, $2, $3, 1, 'bound', $4, 1000, 'open', clock_timestamp() - $5::bigint * interval '1 millisecond')
+                values ($1, $2, $3, 1, 'bound', $4, 1000, 'open',
+                    clock_timestamp() - $5::bigint * interval '1 millisecond')
                 """, name, attempt, workload, pool, ago.toMillis());
         run(
-                "insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli) values ($1, $2, 0, $3, 0, 1000)",
+                "insert into allocation_device (tenant_id, attempt_id, worker, node_id, device_index, gpu_milli) "
+                        + "values ($1, $2, 0, $3, 0, 1000)",
                 name,
                 attempt,
                 node);

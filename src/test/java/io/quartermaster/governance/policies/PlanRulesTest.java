@@ -49,8 +49,8 @@ class PlanRulesTest {
     void workersThatTogetherHaveMoreGpusThanAnybodyMayAskForAreRefused() {
         String wide = GOOD.replace("gpus: \"1\"", "gpus: \"1000\", minWorkers: 1, workers: ");
         assertThatThrownBy(() -> check(wide.replace("workers: ,", "workers: 1001,")))
-                .hasMessageContaining("workers they would have more than 1000000 GPUs together");
-        // What is left to object to is the policy's: it may not hold even one worker.
+                .hasMessageContaining("workers the workers would have more than 1000000 GPUs together");
+        // The remaining objection is about the policy: it may not hold even one worker.
         assertThatThrownBy(() -> check(wide.replace("workers: ,", "workers: 1000,")))
                 .hasMessageContaining("could never run");
     }

@@ -126,7 +126,7 @@ class PolicyChecksTest {
                 .isEmpty();
         assertThat(refusedRights(given, new SubmissionRights(OptionalInt.of(101), true)))
                 .containsExactly("maxPriority");
-        // Without a bound of its own, inference would have 125.
+        // Without a limit of its own, inference would have 125.
         assertThat(refusedRights(given, SubmissionRights.DEFAULT)).containsExactly("maxPriority");
         assertThat(refusedRights(byDefault, SubmissionRights.DEFAULT)).isEmpty();
         assertThat(refusedRights(byDefault, new SubmissionRights(OptionalInt.of(50), false)))
@@ -236,8 +236,8 @@ class PolicyChecksTest {
                 .satisfies(error -> {
                     assertThat(error.field()).isEqualTo("profiles[0]");
                     assertThat(error.message())
-                            .isEqualTo(
-                                    "profile 4xgpu could never run: it starts with 4 GPUs, and there is no quota in cloud, at most 3 in h100");
+                            .isEqualTo("profile 4xgpu could never run: it starts with 4 GPUs, and there is no quota "
+                                    + "in cloud, at most 3 in h100");
                 });
     }
 
@@ -296,7 +296,8 @@ class PolicyChecksTest {
                         rules,
                         List.of(rules.allotments().getFirst(), RulesFixture.granted("h100", RulesFixture.H100_ID, 8))))
                 .extracting(AllotmentGuard.Objection::text)
-                .containsExactly("in h100 policies reserve 9 GPUs, and only 8 would be granted: /ops 4, /rnd 5");
+                .containsExactly(
+                        "in h100 policies reserve 9 GPUs, but the allotment would reserve only 8: /ops 4, /rnd 5");
         assertThat(PolicyAllotmentGuard.objections(
                         rules, List.of(rules.allotments().getFirst())))
                 .extracting(AllotmentGuard.Objection::text)

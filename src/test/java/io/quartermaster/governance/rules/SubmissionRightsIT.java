@@ -23,7 +23,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
 
-/** Priority and non-preemptible work need a right that a policy states. */
+/** Priority and non-preemptible work need a right that a policy grants. */
 @QuarkusTest
 class SubmissionRightsIT extends SharedPool {
 
@@ -230,7 +230,8 @@ class SubmissionRightsIT extends SharedPool {
                     .body("detail", containsString("queue devops-1xgpu of /devops"));
         }
         assertThat(text(
-                        "select q.name from workload w join queue q on q.id = w.queue_id where w.name = 'carried' and w.tenant_id = $1",
+                        "select q.name from workload w join queue q on q.id = w.queue_id where w.name = 'carried' "
+                                + "and w.tenant_id = $1",
                         A))
                 .isEqualTo("rnd-1xgpu");
     }

@@ -13,7 +13,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Rows whose time is over are gone after one round, however many they are. */
+/** One round deletes all expired rows, however many there are. */
 @QuarkusTest
 class RetentionIT {
 
@@ -64,40 +64,50 @@ class RetentionIT {
         assertThat(overdue("workload.environment")).isZero();
     }
 
-    /** Its profile names no pool: no leader could plan with it. */
+    /** Inserts a workload whose profile names no pool, so that no leader plans it. */
     @AfterEach
     void nothingWaits() {
         run(
-                "update workload set state = 'cancelled', ended_at = clock_timestamp() where tenant_id = $1 and ended_at is null",
+                "update workload set state = 'cancelled', ended_at = clock_timestamp() where tenant_id = $1 and "
+                        + "ended_at is null",
                 Tuple.of("retention-d"));
     }
 
     private void feed(String tenant, int from, int rows, String age) {
         run(
-                "insert into feed (tenant_id, seq, kind, ref, body, at) select $1, n, 'workload', '', '{}', clock_timestamp() - cast($4::text as interval) from generate_series($2::bigint, $2::bigint + $3::bigint - 1) n",
+                "insert into feed (tenant_id, seq, kind, ref, body, at) select $1, n, 'workload', '', '{}', "
+                        + "clock_timestamp() - cast($4::text as interval) from generate_series($2::bigint, $2::bigint + "
+                        + "$3::bigint - 1) n",
                 Tuple.of(tenant, (long) from, (long) rows, age));
     }
 
-    /** @param ended how long ago; null: it waits, held, so that no leader takes it up */
+    /** @param ended how long ago it ended; null: it waits and is held, so that no leader starts it */
     private UUID workload(String tenant, @org.jspecify.annotations.Nullable String ended) {
         UUID policy = Ids.next();
         UUID profile = Ids.next();
         UUID queue = Ids.next();
         UUID id = Ids.next();
         run(
-                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', $1, 'test:' || $1, 'suspended') on conflict do nothing",
+                "insert into tenant (id, display_name, plan, realm, issuer, state) values ($1, $1, 'standard', "
+                        + "$1, 'test:' || $1, 'suspended') on conflict do nothing",
                 Tuple.of(tenant));
         run(
-                "insert into policy (tenant_id, id, name, group_path, retired_at) values ($1, $2, 'p', '/g', clock_timestamp())",
+                "insert into policy (tenant_id, id, name, group_path, retired_at) values ($1, $2, 'p', '/g', "
+                        + "clock_timestamp())",
                 Tuple.of(tenant, policy));
         run(
-                "insert into profile (tenant_id, id, name, gpu_milli, pool_ids, retired_at) values ($1, $2, 'p', 1000, '{}', clock_timestamp())",
+                "insert into profile (tenant_id, id, name, gpu_milli, pool_ids, retired_at) values ($1, $2, 'p', "
+                        + "1000, '{}', clock_timestamp())",
                 Tuple.of(tenant, profile));
         run(
-                "insert into queue (tenant_id, id, name, policy_id, profile_id, retired_at) values ($1, $2, 'q', $3, $4, clock_timestamp())",
+                "insert into queue (tenant_id, id, name, policy_id, profile_id, retired_at) values ($1, $2, 'q', "
+                        + "$3, $4, clock_timestamp())",
                 Tuple.of(tenant, queue, policy, profile));
         run(
-                "insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, priority, preemptible, command, environment, state, ended_at) values ($1, $2, 'w', 'training', $3, $4, $5, 'someone', 50, true, '[]', '{\"TOKEN\": \"x\"}', case when $6::text is null then 'held' else 'succeeded' end, clock_timestamp() - cast($6::text as interval))",
+                "insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by, "
+                        + "priority, preemptible, command, environment, state, ended_at) values ($1, $2, 'w', 'training', "
+                        + "$3, $4, $5, 'someone', 50, true, '[]', '{\"TOKEN\": \"x\"}', case when $6::text is null then "
+                        + "'held' else 'succeeded' end, clock_timestamp() - cast($6::text as interval))",
                 Tuple.tuple()
                         .addString(tenant)
                         .addUUID(id)

@@ -30,8 +30,8 @@ class SystemDatabaseIT {
         SystemDatabase.Bounds bounds = new SystemDatabase.Bounds(LONG, Duration.ofMillis(500), LONG);
 
         assertThatThrownBy(() -> database.run(bounds, tx -> {
-                    tx.run(
-                            "insert into past_use (cell_id, scope, path, average_gpu_nano, held_gpu_milli, as_of_ms) values ('main', 'bounds', 'x', 0, 0, 0)");
+                    tx.run("insert into past_use (cell_id, scope, path, average_gpu_nano, held_gpu_milli, "
+                            + "as_of_ms) values ('main', 'bounds', 'x', 0, 0, 0)");
                     for (int i = 0; i < 100; i++) {
                         tx.run("select pg_sleep(0.02)");
                     }

@@ -11,7 +11,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** The way of wake-ups while Redis is away. */
+/** The delivery of wake-ups while Redis is away. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class WakeupsIT {
@@ -32,13 +32,13 @@ class WakeupsIT {
 
         database.run(
                 TIMEOUT,
-                tx -> tx.run(
-                        "select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen qm_wakeups' and usename = current_user"));
+                tx -> tx.run("select pg_terminate_backend(pid) from pg_stat_activity where query = 'listen qm_wakeups' "
+                        + "and usename = current_user"));
 
         awaitOne(heard, "after");
     }
 
-    /** Sent again until it is heard: what is sent while nobody listens is lost, as it may be. */
+    /** Sends a wake-up until the listener receives it: one that is sent before the listener subscribes may be lost. */
     private void awaitOne(Queue<String> heard, String channel) {
         Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> {
             database.run(TIMEOUT, tx -> tx.run("select pg_notify('qm_wakeups', $1)", channel));

@@ -12,7 +12,7 @@ import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What long work left is forgotten in time; what somebody may still go on from is not. */
+/** Expired operations are deleted, except those that a repeated request may still continue. */
 @QuarkusTest
 class OperationRetentionIT {
 
@@ -61,7 +61,8 @@ class OperationRetentionIT {
     private UUID operation(String kind, String state, int days) {
         UUID id = Ids.next();
         run(
-                "insert into operation (id, tenant_id, kind, state, updated_at) values ($1, $2, $3, $4, clock_timestamp() - make_interval(days => $5))",
+                "insert into operation (id, tenant_id, kind, state, updated_at) values ($1, $2, $3, $4, "
+                        + "clock_timestamp() - make_interval(days => $5))",
                 Tuple.of(id, TENANT, kind, state, days));
         return id;
     }

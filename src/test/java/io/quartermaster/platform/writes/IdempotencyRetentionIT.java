@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** Answers to keys are forgotten in time, of the operator and of every tenant. */
+/** Expired answers to idempotency keys are deleted, those of the operator and those of every tenant. */
 @QuarkusTest
 class IdempotencyRetentionIT {
 
@@ -41,7 +41,8 @@ class IdempotencyRetentionIT {
     private void keep(String tenant, String key, int hours) {
         database.on(connection -> connection
                         .preparedQuery(
-                                "insert into idempotency (tenant_id, caller, key, fingerprint, created_at) values ($1, 'someone', $2, '', clock_timestamp() - make_interval(hours => $3))")
+                                "insert into idempotency (tenant_id, caller, key, fingerprint, created_at) values "
+                                        + "($1, 'someone', $2, '', clock_timestamp() - make_interval(hours => $3))")
                         .execute(Tuple.of(tenant, key, hours)))
                 .await()
                 .atMost(PATIENCE);
