@@ -262,10 +262,11 @@ class CapacityReservationsIT {
 
         Awaitility.await().atMost(PATIENCE).until(() -> holding(rnd) == 2);
         assertThat(Instant.now()).isAfterOrEqualTo(date);
-        admin().get(TENANT + "/workloads/" + rnd.getLast())
+        // Its reason comes with the plan after the one that learns that it has ended.
+        Awaitility.await().atMost(PATIENCE).untilAsserted(() -> admin().get(TENANT + "/workloads/" + rnd.getLast())
                 .then()
                 .body("preemptions[0].cause", equalTo("drain"))
-                .body("reasons[0].code", equalTo("LIMIT"));
+                .body("reasons[0].code", equalTo("LIMIT")));
 
         cut.put("quotas", List.of(Map.of("pool", POOL, "reserved", "2", "drainBy", date.toString())));
         admin().header("If-Match", "\"1\"")
