@@ -72,6 +72,27 @@ public final class ClosedHours {
         });
     }
 
+    /**
+     * The segments of a stretch of closed hours: numbers of the chain without a gap.
+     *
+     * @param after the last number before them
+     * @param through the last of them
+     */
+    record Numbers(long after, long through) {}
+
+    /** The numbers of the segments whose hours end after {@code fromMillis} and by {@code toMillis}. */
+    static Uni<Numbers> numbers(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
+        return usageQuery.rows("""
+                        select coalesce((select records from closed_hour where tenant_id = $1 and hour_ms <= $2
+                                   order by hour_ms desc limit 1), 0),
+                               coalesce((select records from closed_hour where tenant_id = $3 and hour_ms <= $4
+                                   order by hour_ms desc limit 1), 0)
+                        """, tenant.value(), fromMillis, tenant.value(), toMillis).map(rows -> {
+            UsageQuery.Reader row = new UsageQuery.Reader(rows.getFirst());
+            return new Numbers(row.number("records"), row.number("records"));
+        });
+    }
+
     private static Optional<Closed> first(List<Object[]> rows) {
         return rows.stream().findFirst().map(values -> {
             UsageQuery.Reader row = new UsageQuery.Reader(values);

@@ -25,10 +25,18 @@ public final class SegmentStore {
     /**
      * A segment in its place in the tenant's chain.
      *
+     * @param number its number in the chain
      * @param storedId the id in the row; {@link Segment#id} computes the expected one
      * @param hourMillis end of the hour under which it is stored
      */
-    public record Stored(Segment segment, String storedId, long hourMillis, HashChain.Link link) {}
+    public record Stored(
+            long number, Segment segment, String storedId, long hourMillis, ChainHash previous, ChainHash hash) {
+
+        /** Its link, with the text that is hashed. Exports do without that text, because it costs more than the rest. */
+        public HashChain.Link link() {
+            return new HashChain.Link(number, previous, Segment.FORMAT, segment.canonicalText(), hash);
+        }
+    }
 
     private static final int INSERT_BATCH = 1_000;
 
@@ -41,36 +49,18 @@ public final class SegmentStore {
               from segment where tenant_id = $1
             """;
 
+    /** The segments between two numbers. */
+    static final String BETWEEN = SELECT + " and seq > $2 and seq <= $3 order by seq";
+
     private SegmentStore() {}
 
-    /** Up to {@code limit} segments that follow number {@code afterSeq} in the chain, in its order. */
-    static Uni<List<Stored>> after(UsageQuery usageQuery, TenantKey tenant, long afterSeq, int limit) {
-        return usageQuery
-                .rows(SELECT + " and seq > $2 order by seq limit $3", tenant.value(), afterSeq, (long) limit)
-                .map(SegmentStore::stored);
-    }
-
-    /** Up to {@code limit} such segments of hours that ended by an instant and overlap the window. */
-    static Uni<List<Stored>> after(
-            UsageQuery usageQuery,
-            TenantKey tenant,
-            long afterSeq,
-            int limit,
-            UsageWindow usageWindow,
-            long closedUntilMillis) {
-        return usageQuery
-                .rows(
-                        SELECT
-                                + " and seq > $2 and hour_ms > $3 and hour_ms <= $4 and from_ms < $5 and to_ms > "
-                                + "$6 order by seq limit $7",
-                        tenant.value(),
-                        afterSeq,
-                        usageWindow.fromMillis(),
-                        closedUntilMillis,
-                        usageWindow.toMillis(),
-                        usageWindow.fromMillis(),
-                        (long) limit)
-                .map(SegmentStore::stored);
+    /**
+     * The segments with a number above {@code afterSeq} up to {@code throughSeq}, in the order of the chain. The range
+     * bounds the read, and no limit: so every plan of PostgreSQL reads these rows alone, also one made without the
+     * numbers.
+     */
+    static Uni<List<Stored>> between(UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
+        return usageQuery.rows(BETWEEN, tenant.value(), afterSeq, throughSeq).map(SegmentStore::stored);
     }
 
     /** All segments of one hour, in the order of the chain. */
@@ -107,8 +97,7 @@ public final class SegmentStore {
             }
             ChainHash previous = new ChainHash(row.text("prev_hash"));
             ChainHash hash = new ChainHash(row.text("hash"));
-            return new Stored(
-                    segment, id, hour, new HashChain.Link(seq, previous, format, segment.canonicalText(), hash));
+            return new Stored(seq, segment, id, hour, previous, hash);
         } catch (RuntimeException e) {
             throw new Unreadable(seq, e);
         }

@@ -196,7 +196,7 @@ final class BookAudit {
     private void places(long begin, ClosedHours.Closed hour, List<SegmentStore.Stored> stored) {
         for (SegmentStore.Stored each : stored) {
             Segment segment = each.segment();
-            String subject = "segment " + each.link().number();
+            String subject = "segment " + each.number();
             if (!segment.id().toString().equals(each.storedId())) {
                 add(
                         "id-of-its-content",
