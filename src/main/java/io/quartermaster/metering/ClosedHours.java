@@ -150,14 +150,15 @@ public final class ClosedHours {
     }
 
     /**
-     * Stores a closed hour. A stored book must read back as the same book, because later hours begin with it; otherwise
+     * Stores a closed hour, whose sums the transaction stores too. A stored book must read back as the same book, because later hours begin with it; otherwise
      * the transaction fails.
      */
     static void insert(SystemTransaction transaction, TenantKey tenant, Closed closed) {
         var inserted = transaction.send(
                 """
-                insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at)
-                values ($1, $2, $3, cast(cast($4 as text) as jsonb), $5, $6, decode($7, 'hex'), clock_timestamp())
+                insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at,
+                    summed)
+                values ($1, $2, $3, cast(cast($4 as text) as jsonb), $5, $6, decode($7, 'hex'), clock_timestamp(), true)
                 returning cast(state as text) as state
                 """,
                 tenant.value(),

@@ -85,6 +85,7 @@ public class HourCloser {
     private void closeAndLog() {
         try {
             closeDue();
+            sumUp();
         } catch (RuntimeException | Error e) {
             LOG.error("closing hours failed; the service tries again", e);
         }
@@ -111,6 +112,14 @@ public class HourCloser {
         }
         lag.setStuckTenants(stuck.get());
         return closed.get();
+    }
+
+    /** Sums up the hours that an earlier version closed. */
+    void sumUp() {
+        int summed = -1;
+        while (stop.getCount() > 0 && summed != 0) {
+            summed = database.run(config.statementTimeout(), HourSums::addMissing);
+        }
     }
 
     private void closeDue(TenantKey tenant, AtomicInteger closed, AtomicInteger stuck) {

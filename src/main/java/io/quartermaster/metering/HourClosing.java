@@ -49,6 +49,7 @@ final class HourClosing {
     private final ClosedHours.Closed last;
     private final long untilMillis;
     private final List<SegmentStore.Closing> rows = new ArrayList<>();
+    private final HourSums.Adding sums = new HourSums.Adding();
 
     /** @param untilMillis end of the last hour that can close */
     HourClosing(SystemTransaction tx, TenantKey tenant, ClosedHours.Closed last, long untilMillis) {
@@ -109,6 +110,7 @@ final class HourClosing {
             }
         }
         store();
+        sums.insert(tx, tenant);
         ClosedHours.forget(tx, tenant, end);
         return hours;
     }
@@ -118,7 +120,9 @@ final class HourClosing {
         HashChain.End end = chain;
         for (Segment segment : segments) {
             HashChain.Link link = HashChain.append(end, Segment.FORMAT, segment.canonicalText());
-            rows.add(new SegmentStore.Closing(hourEndMillis, segment, link));
+            SegmentStore.Closing closing = new SegmentStore.Closing(hourEndMillis, segment, link);
+            rows.add(closing);
+            sums.add(closing);
             end = link.end();
         }
         return end;

@@ -13,6 +13,7 @@ import io.quartermaster.ledger.audit.BookEquations;
 import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.audit.SegmentReplay;
 import io.quartermaster.metering.ClosedHours;
+import io.quartermaster.metering.HourSums;
 import io.quartermaster.metering.MeteringConfig;
 import io.quartermaster.metering.SegmentStore;
 import io.quartermaster.metering.UnclosedUsage;
@@ -143,7 +144,10 @@ final class BookAudit {
                 List<SegmentStore.Stored> stored = SegmentStore.ofHour(usageQuery, tenant, next.endMillis())
                         .await()
                         .indefinitely();
-                counted = hour(before, next, stored, said);
+                List<HourSums.Difference> sums = HourSums.differences(usageQuery, tenant, next.endMillis())
+                        .await()
+                        .indefinitely();
+                counted = hour(before, next, stored, sums, said);
             }
             return Optional.of(new ClosedHours.Closed(
                     next.endMillis(), next.throughSeq(), next.book().or(() -> counted), next.chain()));
@@ -154,6 +158,7 @@ final class BookAudit {
             ClosedHours.Closed before,
             ClosedHours.Closed hour,
             List<SegmentStore.Stored> stored,
+            List<HourSums.Difference> sums,
             List<UsageEvent> said) {
         if (++closedHours > config.auditHoursLimit()) {
             throw new IllegalStateException(
@@ -166,6 +171,12 @@ final class BookAudit {
         if (before.endMillis() > 0 && before.endMillis() != begin) {
             add("hours-follow-each-other", "hour", begin, time(before.endMillis()), time(begin));
         }
+        sums.forEach(sum -> add(
+                "sums-equal-segments",
+                sum.subject(),
+                hour.endMillis(),
+                Long.toString(sum.expected()),
+                Long.toString(sum.found())));
         chain(before, hour, stored);
         places(begin, hour, stored);
         if (before.book().isEmpty()) {
