@@ -150,8 +150,8 @@ public final class ClosedHours {
     }
 
     /**
-     * Stores a closed hour, whose sums the transaction stores too. A stored book must read back as the same book, because later hours begin with it; otherwise
-     * the transaction fails.
+     * Stores a closed hour, whose sums the transaction stores too. A stored book must read back as the same book,
+     * because later hours begin with it; otherwise the transaction fails.
      */
     static void insert(SystemTransaction transaction, TenantKey tenant, Closed closed) {
         var inserted = transaction.send(

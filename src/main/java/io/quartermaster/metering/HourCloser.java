@@ -137,8 +137,8 @@ public class HourCloser {
 
     /**
      * The tenants whose next hour is over by the stamps of the cells, or whose first may be. The other conditions are
-     * checked one by one. Ordered by the columns of {@code usage_event_hour}, because by {@code seq} PostgreSQL may look
-     * through the events of all tenants for one that has none.
+     * checked one by one. Ordered by the columns of {@code usage_event_hour}, because by {@code seq} PostgreSQL may
+     * look through the events of all tenants for one that has none.
      */
     private List<TenantKey> tenantsDue() {
         return database.run(config.statementTimeout(), tx -> {

@@ -36,7 +36,7 @@ public final class HourSums {
 
     private HourSums() {}
 
-    /** What a sum is about. Usage that nobody held has no standing, group, queue and user. */
+    /** What a sum is about. Usage without a holder has no standing, group, queue and user. */
     private record Key(
             long hourMillis,
             String pool,
@@ -80,7 +80,7 @@ public final class HourSums {
             return sums.size();
         }
 
-        /** Sends the sums to PostgreSQL, and begins anew. The rows of their closed hours are there already. */
+        /** Sends the sums to PostgreSQL, and begins again. The rows of their closed hours are there already. */
         void insert(SystemTransaction transaction, TenantKey tenant) {
             int size = sums.size();
             Long[] hour = new Long[size];

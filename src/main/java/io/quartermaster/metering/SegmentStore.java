@@ -34,7 +34,7 @@ public final class SegmentStore {
     public record Stored(
             long number, Segment segment, String storedId, long hourMillis, ChainHash previous, ChainHash hash) {
 
-        /** Its link, with the text that is hashed. Exports do without that text, because it costs more than the rest. */
+        /** Its link, with the text that is hashed. Exports do without that text, for it is the dearest part. */
         public HashChain.Link link() {
             return new HashChain.Link(number, previous, Segment.FORMAT, segment.canonicalText(), hash);
         }

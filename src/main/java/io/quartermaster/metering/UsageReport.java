@@ -22,8 +22,8 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The usage of one tenant over a window: the database adds up closed hours, and the book gives the open rest. The report
- * is the same for every caller; the query determines the role in which it is read.
+ * The usage of one tenant over a window: the database adds up closed hours, and the book gives the open rest. The
+ * report is the same for every caller; the query determines the role in which it is read.
  */
 final class UsageReport {
 

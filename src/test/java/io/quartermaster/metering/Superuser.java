@@ -6,7 +6,7 @@ import java.sql.SQLException;
 import java.sql.Statement;
 import org.eclipse.microprofile.config.ConfigProvider;
 
-/** PostgreSQL's superuser, whom no right and no row-level security holds: for tests that change what is written once. */
+/** PostgreSQL's superuser, for tests that change what no role of the service may change. */
 final class Superuser {
 
     private Superuser() {}

@@ -162,7 +162,7 @@ class UsageIT {
         UsageRequest request = request(start, start + 2 * HOUR, "total", "group");
         String before = ask(rows, request).totals().onDemand().gpuMilliMillis();
 
-        // Another sum than the segments give, so that the answer tells what it was made of.
+        // Another sum than the segments give, so that the answer shows its source.
         Superuser.run("update usage_hour set gpu_milli_ms = gpu_milli_ms + 7 where tenant_id = 'usage-from-sums' "
                 + "and class = 'on-demand' and standing = 'over-quota' and hour_ms = " + (start + HOUR));
 
