@@ -7,25 +7,43 @@ import io.quartermaster.ledger.audit.ChainHash;
 import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.smallrye.mutiny.Uni;
+import java.time.Duration;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.ZonedDateTime;
+import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
 
 /** Reads and writes {@code closed_hour}. */
 public final class ClosedHours {
 
+    /** How long books are kept. With a day of them, an audit of yesterday does not begin at the start of the month. */
+    private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
+
+    /** A step of forgetting. An installation that kept every book forgets them over many closings. */
+    private static final int FORGOTTEN_AT_ONCE = 500;
+
     /**
-     * The book of a tenant at the end of a closed hour.
+     * The end of a closed hour.
      *
      * @param endMillis end of the hour; 0 before the first one
-     * @param throughSeq the last usage event in the state; -1 before the first
+     * @param throughSeq the last usage event in the book; -1 before the first
+     * @param book the tenant's book at that instant, if it is still kept
      * @param chain the end of the tenant's chain of segments
      */
-    public record Closed(long endMillis, long throughSeq, BookState state, HashChain.End chain) {
+    public record Closed(long endMillis, long throughSeq, Optional<BookState> book, HashChain.End chain) {
 
         /** The state before the first hour is closed. */
         static Closed none(TenantKey tenant) {
             BookState empty = Book.empty(tenant).state();
-            return new Closed(0, empty.seq(), empty, HashChain.beginning(tenant));
+            return new Closed(0, empty.seq(), Optional.of(empty), HashChain.beginning(tenant));
+        }
+
+        /** The book of the newest closed hour, which is never forgotten. */
+        public BookState state() {
+            return book.orElseThrow(
+                    () -> new IllegalStateException("the book of the closed hour " + endMillis + " is missing"));
         }
     }
 
@@ -37,14 +55,17 @@ public final class ClosedHours {
 
     /** The last closed hour of a tenant; {@link Closed#none} when there is none. */
     static Uni<Closed> last(UsageQuery usageQuery, TenantKey tenant) {
-        return lastBy(usageQuery, tenant, Long.MAX_VALUE);
+        return usageQuery
+                .rows(SELECT + " where tenant_id = $1 order by hour_ms desc limit 1", tenant.value())
+                .map(rows -> first(rows).orElseGet(() -> Closed.none(tenant)));
     }
 
-    /** The last closed hour that ended at or before an instant. */
-    public static Uni<Closed> lastBy(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
+    /** The last closed hour that ended at or before an instant, and whose book is kept. */
+    public static Uni<Closed> lastWithBook(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
         return usageQuery
                 .rows(
-                        SELECT + " where tenant_id = $1 and hour_ms <= $2 order by hour_ms desc limit 1",
+                        SELECT + " where tenant_id = $1 and hour_ms <= $2 and state is not null "
+                                + "order by hour_ms desc limit 1",
                         tenant.value(),
                         untilMillis)
                 .map(rows -> first(rows).orElseGet(() -> Closed.none(tenant)));
@@ -72,46 +93,97 @@ public final class ClosedHours {
         });
     }
 
+    /**
+     * The segments of a stretch of closed hours: numbers of the chain without a gap.
+     *
+     * @param after the last number before them
+     * @param through the last of them
+     */
+    record Numbers(long after, long through) {}
+
+    /** The numbers of the segments whose hours end after {@code fromMillis} and by {@code toMillis}. */
+    static Uni<Numbers> numbers(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
+        return usageQuery
+                .rows("""
+                        select coalesce((select records from closed_hour where tenant_id = $1 and hour_ms <= $2
+                                   order by hour_ms desc limit 1), 0),
+                               coalesce((select records from closed_hour where tenant_id = $3 and hour_ms <= $4
+                                   order by hour_ms desc limit 1), 0)
+                        """, tenant.value(), fromMillis, tenant.value(), toMillis)
+                .map(rows -> {
+                    UsageQuery.Reader row = new UsageQuery.Reader(rows.getFirst());
+                    return new Numbers(row.number("records"), row.number("records"));
+                });
+    }
+
     private static Optional<Closed> first(List<Object[]> rows) {
         return rows.stream().findFirst().map(values -> {
             UsageQuery.Reader row = new UsageQuery.Reader(values);
             long end = row.number("hour_ms");
             long through = row.number("through_seq");
             long format = row.number("format");
-            if (format != BookState.FORMAT) {
-                throw new IllegalStateException("the closed hour " + end + " is of format " + format
-                        + ", but this program reads " + BookState.FORMAT);
-            }
-            BookState state = BookStateJson.read(row.text("state"));
+            Optional<BookState> book = Optional.ofNullable(row.textOrNull()).map(text -> book(end, format, text));
             HashChain.End chain = new HashChain.End(row.number("records"), new ChainHash(row.text("last_hash")));
-            return new Closed(end, through, state, chain);
+            return new Closed(end, through, book, chain);
         });
     }
 
+    private static BookState book(long endMillis, long format, String text) {
+        if (format != BookState.FORMAT) {
+            throw new IllegalStateException("the closed hour " + endMillis + " is of format " + format
+                    + ", but this program reads " + BookState.FORMAT);
+        }
+        return BookStateJson.read(text);
+    }
+
     /**
-     * Stores a closed hour. The stored state must read back as the same state, because every later hour begins with it;
-     * otherwise the transaction fails.
+     * Whether the book of an hour is stored: those of the last day before the newest hour that can close, and the first
+     * of each month (UTC). From the latter an audit counts any other hour again, in a month's events at most.
+     */
+    static boolean isKept(long hourEndMillis, long newestMillis) {
+        return hourEndMillis > newestMillis - KEPT_MILLIS || isBeginOfMonth(hourEndMillis);
+    }
+
+    private static boolean isBeginOfMonth(long millis) {
+        ZonedDateTime time = Instant.ofEpochMilli(millis).atZone(ZoneOffset.UTC);
+        return time.equals(time.truncatedTo(ChronoUnit.DAYS).withDayOfMonth(1));
+    }
+
+    /**
+     * Stores a closed hour, whose sums the transaction stores too. A stored book must read back as the same book,
+     * because later hours begin with it; otherwise the transaction fails.
      */
     static void insert(SystemTransaction transaction, TenantKey tenant, Closed closed) {
-        String stored = transaction
-                .run(
-                        """
-                insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at)
-                values ($1, $2, $3, cast(cast($4 as text) as jsonb), $5, $6, decode($7, 'hex'), clock_timestamp())
+        var inserted = transaction.send(
+                """
+                insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at,
+                    summed)
+                values ($1, $2, $3, cast(cast($4 as text) as jsonb), $5, $6, decode($7, 'hex'), clock_timestamp(), true)
                 returning cast(state as text) as state
                 """,
-                        tenant.value(),
-                        closed.endMillis(),
-                        closed.throughSeq(),
-                        BookStateJson.write(closed.state()),
-                        BookState.FORMAT,
-                        closed.chain().number(),
-                        closed.chain().hash().hex())
-                .iterator()
-                .next()
-                .getString("state");
-        if (!BookStateJson.read(stored).equals(closed.state())) {
+                tenant.value(),
+                closed.endMillis(),
+                closed.throughSeq(),
+                closed.book().map(BookStateJson::write).orElse(null),
+                BookState.FORMAT,
+                closed.chain().number(),
+                closed.chain().hash().hex());
+        if (closed.book().isPresent()
+                && !closed.state()
+                        .equals(BookStateJson.read(
+                                inserted.rows().iterator().next().getString("state")))) {
             throw new IllegalStateException("the database does not return the state of the book as it was written");
         }
+    }
+
+    /** Forgets books that are older than a day before the newest closed hour. */
+    static void forget(SystemTransaction transaction, TenantKey tenant, long newestMillis) {
+        transaction.send("""
+                update closed_hour set state = null
+                 where tenant_id = $1 and hour_ms in (
+                       select hour_ms from closed_hour where tenant_id = $2 and state is not null and hour_ms <= $3
+                          and to_timestamp(hour_ms / 1000) <> date_trunc('month', to_timestamp(hour_ms / 1000), 'UTC')
+                        order by hour_ms limit $4)
+                """, tenant.value(), tenant.value(), newestMillis - KEPT_MILLIS, FORGOTTEN_AT_ONCE);
     }
 }

@@ -15,9 +15,9 @@ import java.util.function.Function;
 /**
  * One segment of an export.
  *
- * @param link its place in the tenant's chain; empty while it is provisional
+ * @param place its place in the tenant's chain; empty while it is provisional
  */
-record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
+record ExportRecord(Segment segment, Optional<HashChain.End> place) {
 
     private static final DateTimeFormatter UTC_MILLIS =
             DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
@@ -72,9 +72,9 @@ record ExportRecord(Segment segment, Optional<HashChain.Link> link) {
     Optional<String> text(Field field) {
         return switch (field) {
             case ID -> Optional.of(segment.id().toString());
-            case NUMBER -> link.map(l -> Long.toString(l.number()));
-            case HASH -> link.map(l -> l.hash().hex());
-            case FINAL -> Optional.of(Boolean.toString(link.isPresent()));
+            case NUMBER -> place.map(end -> Long.toString(end.number()));
+            case HASH -> place.map(end -> end.hash().hex());
+            case FINAL -> Optional.of(Boolean.toString(place.isPresent()));
             case TENANT -> Optional.of(segment.tenant().value());
             case POOL -> Optional.of(segment.pool().value());
             case CLUSTER -> mark(AllocationMarks::cluster);

@@ -5,10 +5,8 @@ import io.quarkus.runtime.StartupEvent;
 import io.quartermaster.ledger.Book;
 import io.quartermaster.ledger.BookState;
 import io.quartermaster.ledger.PostingResult;
-import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.UsageEvent;
-import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
@@ -18,12 +16,15 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Closes the hours of every tenant, on a thread of its own: it turns events into permanent segments.
+ * Closes the hours of every tenant, on threads of its own: it turns events into permanent segments.
  *
  * <p>An hour may close when no further event can affect it. New events carry the cell's stamp or a later one, so the
  * stamp must have reached the hour's end. Two types of events reach back. The first is the loss of a node, which
@@ -32,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  * reports about the tenant's work, by the nodes of an attempt or on behalf of a lost node, must be among the events. An
  * attempt with such a report must have ended.
  *
- * <p>One transaction closes one hour of one tenant, so a crash leaves no partial result. Replicas take turns by an
- * advisory lock for the tenant. If two ever run together, the key of {@code closed_hour} lets only one commit.
+ * <p>One transaction closes whole hours of one tenant ({@link HourClosing}), so a crash leaves no partial result.
+ * Several tenants are closed side by side. Replicas take turns by an advisory lock for the tenant. If two ever run
+ * together, the key of {@code closed_hour} lets only one commit.
  */
 @ApplicationScoped
 public class HourCloser {
@@ -83,6 +85,7 @@ public class HourCloser {
     private void closeAndLog() {
         try {
             closeDue();
+            sumUp();
         } catch (RuntimeException | Error e) {
             LOG.error("closing hours failed; the service tries again", e);
         }
@@ -93,49 +96,87 @@ public class HourCloser {
      * hours that it closed.
      */
     public int closeDue() {
-        int closed = 0;
-        int stuck = 0;
-        for (TenantKey tenant : tenantsWithUsage()) {
-            try {
-                while (stop.getCount() > 0 && closeNext(tenant)) {
-                    closed++;
-                }
-            } catch (RuntimeException e) {
-                stuck++;
-                LOG.errorf(e, "closing the next hour of tenant %s failed; the hour stays open", tenant);
+        List<TenantKey> due = tenantsDue();
+        if (due.isEmpty()) {
+            lag.setStuckTenants(0);
+            return 0;
+        }
+        AtomicInteger closed = new AtomicInteger();
+        AtomicInteger stuck = new AtomicInteger();
+        try (ExecutorService threads = Executors.newFixedThreadPool(
+                Math.min(due.size(), config.closingTenants()),
+                Thread.ofPlatform().name("closing-", 1).factory())) {
+            for (TenantKey tenant : due) {
+                threads.execute(() -> closeDue(tenant, closed, stuck));
             }
         }
-        lag.setStuckTenants(stuck);
-        return closed;
+        lag.setStuckTenants(stuck.get());
+        return closed.get();
     }
 
-    private List<TenantKey> tenantsWithUsage() {
+    /** Sums up the hours that an earlier version closed. */
+    void sumUp() {
+        int summed = -1;
+        while (stop.getCount() > 0 && summed != 0) {
+            summed = database.run(config.statementTimeout(), HourSums::addMissing);
+        }
+    }
+
+    private void closeDue(TenantKey tenant, AtomicInteger closed, AtomicInteger stuck) {
+        try {
+            int hours = -1;
+            while (stop.getCount() > 0 && hours != 0) {
+                hours = closeSome(tenant);
+                closed.addAndGet(hours);
+            }
+        } catch (RuntimeException | Error e) {
+            stuck.incrementAndGet();
+            LOG.errorf(e, "closing the next hour of tenant %s failed; the hour stays open", tenant);
+        }
+    }
+
+    /**
+     * The tenants whose next hour is over by the stamps of the cells, or whose first may be. The other conditions are
+     * checked one by one. Ordered by the columns of {@code usage_event_hour}, because by {@code seq} PostgreSQL may
+     * look through the events of all tenants for one that has none.
+     */
+    private List<TenantKey> tenantsDue() {
         return database.run(config.statementTimeout(), tx -> {
             List<TenantKey> tenants = new ArrayList<>();
-            for (Row row : tx.run(
-                    "select id from tenant t where exists (select 1 from usage_event e where e.tenant_id = t.id) "
-                            + "order by id")) {
+            for (Row row : tx.run("""
+                    select t.id
+                      from tenant t
+                      left join lateral (select hour_ms from closed_hour h where h.tenant_id = t.id
+                          order by hour_ms desc limit 1) c on true
+                     where case when c.hour_ms is null
+                           then (select seq from usage_event e where e.tenant_id = t.id
+                                  order by least(at_ms, since_ms) limit 1) is not null
+                           else c.hour_ms + $1 <= (select floor(extract(epoch from min(stamp)) * 1000) from cell) end
+                     order by t.id
+                    """, HOUR_MILLIS)) {
                 tenants.add(new TenantKey(row.getString("id")));
             }
             return tenants;
         });
     }
 
-    /** Closes the next open hour of a tenant if it can close. */
-    private boolean closeNext(TenantKey tenant) {
+    /** Closes some of the hours that can close, in one transaction; returns how many. */
+    private int closeSome(TenantKey tenant) {
         return database.run(config.statementTimeout(), tx -> {
             if (!takeTurn(tx, tenant)) {
-                return false;
+                return 0;
             }
-            UsageQuery usageQuery = UsageQuery.of(tx);
+            // Before the events are read: the events then include all before this instant.
+            long until = closableUntilMillis(tx, tenant);
+            Optional<Long> firstEnd = nextHourEnd(tx, tenant);
+            if (firstEnd.isEmpty() || firstEnd.get() > until) {
+                return 0;
+            }
             ClosedHours.Closed last =
-                    ClosedHours.last(usageQuery, tenant).await().indefinitely();
-            Optional<Long> hourEnd = nextHourEnd(tx, tenant, last);
-            if (hourEnd.isEmpty() || hourEnd.get() > closableUntilMillis(tx, tenant)) {
-                return false;
-            }
-            close(tx, tenant, last, hourEnd.get());
-            return true;
+                    ClosedHours.last(UsageQuery.of(tx), tenant).await().indefinitely();
+            int hours = new HourClosing(tx, tenant, last, until - until % HOUR_MILLIS).close(firstEnd.get());
+            LOG.debugf("tenant %s: closed %d hours from the one until %d on", tenant, hours, firstEnd.get());
+            return hours;
         });
     }
 
@@ -149,16 +190,17 @@ public class HourCloser {
     }
 
     /** The first hour begins with the first event: there is no usage before it. */
-    private static Optional<Long> nextHourEnd(SystemTransaction tx, TenantKey tenant, ClosedHours.Closed last) {
-        if (last.endMillis() > 0) {
-            return Optional.of(last.endMillis() + HOUR_MILLIS);
+    private static Optional<Long> nextHourEnd(SystemTransaction tx, TenantKey tenant) {
+        Row row = tx.run("""
+                select (select max(hour_ms) from closed_hour where tenant_id = $1) as last,
+                       (select at_ms from usage_event where tenant_id = $1 order by seq limit 1) as first
+                """, tenant.value()).iterator().next();
+        @Nullable Long last = row.getLong("last");
+        @Nullable Long first = row.getLong("first");
+        if (last != null) {
+            return Optional.of(last + HOUR_MILLIS);
         }
-        for (Row row :
-                tx.run("select at_ms from usage_event where tenant_id = $1 order by seq limit 1", tenant.value())) {
-            long first = row.getLong("at_ms");
-            return Optional.of(first - first % HOUR_MILLIS + HOUR_MILLIS);
-        }
-        return Optional.empty();
+        return first == null ? Optional.empty() : Optional.of(first - first % HOUR_MILLIS + HOUR_MILLIS);
     }
 
     /**
@@ -179,44 +221,6 @@ public class HourCloser {
                                             and r.attempt_id = a.id
                                        where a.tenant_id = $1 and a.state <> 'ended'))::bigint as until_ms
                         """, tenant.value()).iterator().next().getLong("until_ms");
-    }
-
-    private void close(SystemTransaction tx, TenantKey tenant, ClosedHours.Closed last, long hourEndMillis) {
-        long through = throughSeq(tx, tenant, last.throughSeq(), hourEndMillis);
-        Book book = Book.resume(last.state());
-        UsageEventReader.read(UsageQuery.of(tx), tenant.value(), last.throughSeq(), through, Integer.MAX_VALUE)
-                .await()
-                .indefinitely()
-                .forEach(event -> apply(book, event));
-        List<Segment> segments = book.close(hourEndMillis);
-        List<HashChain.Link> links = new ArrayList<>(segments.size());
-        HashChain.End end = last.chain();
-        for (Segment segment : segments) {
-            HashChain.Link link = HashChain.append(end, Segment.FORMAT, segment.canonicalText());
-            links.add(link);
-            end = link.end();
-        }
-        ClosedHours.insert(tx, tenant, new ClosedHours.Closed(hourEndMillis, through, book.state(), end));
-        SegmentStore.insert(tx, hourEndMillis, segments, links);
-        LOG.debugf("tenant %s: closed the hour until %d with %d segments", tenant, hourEndMillis, segments.size());
-    }
-
-    /**
-     * The last event that affects the hour: it happened in the hour, or reaches back into it. The book takes in the
-     * events up to it, in their order. Later events stay for later hours, so that a long backlog is closed in small
-     * steps.
-     */
-    private static long throughSeq(SystemTransaction tx, TenantKey tenant, long afterSeq, long hourEndMillis) {
-        Long through = tx.run(
-                        "select max(seq) as seq from usage_event where tenant_id = $1 and seq > $2 and "
-                                + "least(at_ms, since_ms) < $3",
-                        tenant.value(),
-                        afterSeq,
-                        hourEndMillis)
-                .iterator()
-                .next()
-                .getLong("seq");
-        return through == null ? afterSeq : through;
     }
 
     public static void apply(Book book, UsageEvent event) {

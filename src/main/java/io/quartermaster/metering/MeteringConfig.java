@@ -18,6 +18,10 @@ public interface MeteringConfig {
     @WithDefault("10s")
     Duration closingInterval();
 
+    /** The most tenants whose hours this replica closes at the same time; each takes a connection to PostgreSQL. */
+    @WithDefault("4")
+    int closingTenants();
+
     /** Time limit on each statement of closing and of audits. */
     @WithDefault("30s")
     Duration statementTimeout();

@@ -14,10 +14,12 @@ import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.smallrye.mutiny.Uni;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
+import io.vertx.core.buffer.Buffer;
+import java.util.HexFormat;
 import java.util.List;
 import java.util.Optional;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
 
 /** Reads and writes {@code segment}. */
 public final class SegmentStore {
@@ -25,12 +27,18 @@ public final class SegmentStore {
     /**
      * A segment in its place in the tenant's chain.
      *
+     * @param number its number in the chain
      * @param storedId the id in the row; {@link Segment#id} computes the expected one
      * @param hourMillis end of the hour under which it is stored
      */
-    public record Stored(Segment segment, String storedId, long hourMillis, HashChain.Link link) {}
+    public record Stored(
+            long number, Segment segment, String storedId, long hourMillis, ChainHash previous, ChainHash hash) {
 
-    private static final int INSERT_BATCH = 1_000;
+        /** Its link, with the text that is hashed. Exports do without that text, for it is the dearest part. */
+        public HashChain.Link link() {
+            return new HashChain.Link(number, previous, Segment.FORMAT, segment.canonicalText(), hash);
+        }
+    }
 
     private static final String SELECT = """
             select seq, cast(id as text), hour_ms, tenant_id, pool, class, standing, phase, cast(preemptible
@@ -41,36 +49,18 @@ public final class SegmentStore {
               from segment where tenant_id = $1
             """;
 
+    /** The segments between two numbers. */
+    static final String BETWEEN = SELECT + " and seq > $2 and seq <= $3 order by seq";
+
     private SegmentStore() {}
 
-    /** Up to {@code limit} segments that follow number {@code afterSeq} in the chain, in its order. */
-    static Uni<List<Stored>> after(UsageQuery usageQuery, TenantKey tenant, long afterSeq, int limit) {
-        return usageQuery
-                .rows(SELECT + " and seq > $2 order by seq limit $3", tenant.value(), afterSeq, (long) limit)
-                .map(SegmentStore::stored);
-    }
-
-    /** Up to {@code limit} such segments of hours that ended by an instant and overlap the window. */
-    static Uni<List<Stored>> after(
-            UsageQuery usageQuery,
-            TenantKey tenant,
-            long afterSeq,
-            int limit,
-            UsageWindow usageWindow,
-            long closedUntilMillis) {
-        return usageQuery
-                .rows(
-                        SELECT
-                                + " and seq > $2 and hour_ms > $3 and hour_ms <= $4 and from_ms < $5 and to_ms > "
-                                + "$6 order by seq limit $7",
-                        tenant.value(),
-                        afterSeq,
-                        usageWindow.fromMillis(),
-                        closedUntilMillis,
-                        usageWindow.toMillis(),
-                        usageWindow.fromMillis(),
-                        (long) limit)
-                .map(SegmentStore::stored);
+    /**
+     * The segments with a number above {@code afterSeq} up to {@code throughSeq}, in the order of the chain. The range
+     * bounds the read, and no limit: so every plan of PostgreSQL reads these rows alone, also one made without the
+     * numbers.
+     */
+    static Uni<List<Stored>> between(UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
+        return usageQuery.rows(BETWEEN, tenant.value(), afterSeq, throughSeq).map(SegmentStore::stored);
     }
 
     /** All segments of one hour, in the order of the chain. */
@@ -107,8 +97,7 @@ public final class SegmentStore {
             }
             ChainHash previous = new ChainHash(row.text("prev_hash"));
             ChainHash hash = new ChainHash(row.text("hash"));
-            return new Stored(
-                    segment, id, hour, new HashChain.Link(seq, previous, format, segment.canonicalText(), hash));
+            return new Stored(seq, segment, id, hour, previous, hash);
         } catch (RuntimeException e) {
             throw new Unreadable(seq, e);
         }
@@ -154,65 +143,138 @@ public final class SegmentStore {
                 new Segment.Held(allocation, EnumNames.stored(Standing.class, standing), phase, allocationMarks));
     }
 
-    /** Stores the segments of an hour, in the order of the links. */
-    static void insert(
-            SystemTransaction transaction, long hourEndMillis, List<Segment> segments, List<HashChain.Link> links) {
-        for (int from = 0; from < segments.size(); from += INSERT_BATCH) {
-            int to = Math.min(segments.size(), from + INSERT_BATCH);
-            JsonArray rows = new JsonArray();
-            for (int i = from; i < to; i++) {
-                rows.add(row(segments.get(i), links.get(i)));
-            }
-            transaction.run("""
-                    insert into segment (tenant_id, seq, id, hour_ms, pool, class, standing, phase, preemptible,
-                        allocation_id, attempt_id, workload_id,
-                           policy_id, group_path, profile, queue, submitted_by, cluster, gpu_milli, from_ms, to_ms,
-                               format, prev_hash, hash)
-                    select tenant_id, seq, id, $2, pool, class, standing, phase, preemptible, allocation_id,
-                        attempt_id, workload_id,
-                           policy_id, group_path, profile, queue, submitted_by, cluster, gpu_milli, from_ms, to_ms,
-                               format,
-                           decode(prev_hash, 'hex'), decode(hash, 'hex')
-                      from jsonb_to_recordset($1) as x(tenant_id text, seq bigint, id uuid, pool text, class text,
-                          standing text, phase text,
-                           preemptible boolean, allocation_id uuid, attempt_id uuid, workload_id uuid,
-                               policy_id uuid, group_path text, profile text,
-                           queue text, submitted_by text, cluster text, gpu_milli bigint, from_ms bigint,
-                               to_ms bigint, format int,
-                           prev_hash text, hash text)
-                     order by seq
-                    """, rows, hourEndMillis);
+    /** A segment that becomes part of the chain with the hour that ends at an instant. */
+    record Closing(long hourMillis, Segment segment, HashChain.Link link) {}
+
+    /**
+     * Sends the segments to PostgreSQL, a column as an array each. The rows of their closed hours are there already.
+     */
+    static void insert(SystemTransaction transaction, TenantKey tenant, List<Closing> closing) {
+        int size = closing.size();
+        Columns columns = new Columns(size);
+        for (int i = 0; i < size; i++) {
+            columns.set(i, closing.get(i));
         }
+        transaction.send(
+                """
+                insert into segment (tenant_id, format, seq, id, hour_ms, pool, class, standing, phase, preemptible,
+                    allocation_id, attempt_id, workload_id, policy_id, group_path, profile, queue, submitted_by,
+                    cluster, gpu_milli, from_ms, to_ms, prev_hash, hash)
+                select $1, $2, x.*
+                  from unnest($3::bigint[], $4::uuid[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
+                       $10::boolean[], $11::uuid[], $12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[],
+                       $17::text[], $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::bigint[],
+                       $23::bytea[], $24::bytea[]) x
+                """,
+                tenant.value(),
+                Segment.FORMAT,
+                columns.number,
+                columns.id,
+                columns.hour,
+                columns.pool,
+                columns.usageClass,
+                columns.standing,
+                columns.phase,
+                columns.preemptible,
+                columns.allocation,
+                columns.attempt,
+                columns.workload,
+                columns.policy,
+                columns.group,
+                columns.profile,
+                columns.queue,
+                columns.user,
+                columns.cluster,
+                columns.gpuMilli,
+                columns.from,
+                columns.to,
+                columns.previous,
+                columns.hash);
     }
 
-    private static JsonObject row(Segment segment, HashChain.Link link) {
-        JsonObject row = new JsonObject()
-                .put("tenant_id", segment.tenant().value())
-                .put("seq", link.number())
-                .put("id", segment.id().toString())
-                .put("pool", segment.pool().value())
-                .put("class", EnumNames.of(segment.usageClass()))
-                .put("gpu_milli", segment.gpuMilli())
-                .put("from_ms", segment.fromMillis())
-                .put("to_ms", segment.toMillis())
-                .put("format", link.formatVersion())
-                .put("prev_hash", link.previous().hex())
-                .put("hash", link.hash().hex());
-        segment.held().ifPresent(held -> {
-            AllocationMarks allocationMarks = held.marks();
-            row.put("standing", EnumNames.of(held.standing()))
-                    .put("phase", EnumNames.of(held.phase()))
-                    .put("preemptible", allocationMarks.preemptible())
-                    .put("allocation_id", held.allocation().value())
-                    .put("attempt_id", allocationMarks.attempt())
-                    .put("workload_id", allocationMarks.workload())
-                    .put("policy_id", allocationMarks.policy().value())
-                    .put("group_path", allocationMarks.group())
-                    .put("profile", allocationMarks.profile())
-                    .put("queue", allocationMarks.queue())
-                    .put("submitted_by", allocationMarks.user())
-                    .put("cluster", allocationMarks.cluster());
-        });
-        return row;
+    /** The columns of rows that are inserted together; those of the allocation are null where nothing was held. */
+    private static final class Columns {
+        private final Long[] number;
+        private final UUID[] id;
+        private final Long[] hour;
+        private final String[] pool;
+        private final String[] usageClass;
+        private final @Nullable String[] standing;
+        private final @Nullable String[] phase;
+        private final @Nullable Boolean[] preemptible;
+        private final @Nullable UUID[] allocation;
+        private final @Nullable UUID[] attempt;
+        private final @Nullable UUID[] workload;
+        private final @Nullable UUID[] policy;
+        private final @Nullable String[] group;
+        private final @Nullable String[] profile;
+        private final @Nullable String[] queue;
+        private final @Nullable String[] user;
+        private final @Nullable String[] cluster;
+        private final Long[] gpuMilli;
+        private final Long[] from;
+        private final Long[] to;
+        private final Buffer[] previous;
+        private final Buffer[] hash;
+
+        Columns(int size) {
+            number = new Long[size];
+            id = new UUID[size];
+            hour = new Long[size];
+            pool = new String[size];
+            usageClass = new String[size];
+            standing = new String[size];
+            phase = new String[size];
+            preemptible = new Boolean[size];
+            allocation = new UUID[size];
+            attempt = new UUID[size];
+            workload = new UUID[size];
+            policy = new UUID[size];
+            group = new String[size];
+            profile = new String[size];
+            queue = new String[size];
+            user = new String[size];
+            cluster = new String[size];
+            gpuMilli = new Long[size];
+            from = new Long[size];
+            to = new Long[size];
+            previous = new Buffer[size];
+            hash = new Buffer[size];
+        }
+
+        void set(int i, Closing closing) {
+            Segment segment = closing.segment();
+            number[i] = closing.link().number();
+            id[i] = segment.id();
+            hour[i] = closing.hourMillis();
+            pool[i] = segment.pool().value();
+            usageClass[i] = EnumNames.of(segment.usageClass());
+            gpuMilli[i] = segment.gpuMilli();
+            from[i] = segment.fromMillis();
+            to[i] = segment.toMillis();
+            previous[i] = bytes(closing.link().previous());
+            hash[i] = bytes(closing.link().hash());
+            segment.held().ifPresent(held -> set(i, held));
+        }
+
+        private void set(int i, Segment.Held held) {
+            AllocationMarks marks = held.marks();
+            standing[i] = EnumNames.of(held.standing());
+            phase[i] = EnumNames.of(held.phase());
+            preemptible[i] = marks.preemptible();
+            allocation[i] = UUID.fromString(held.allocation().value());
+            attempt[i] = UUID.fromString(marks.attempt());
+            workload[i] = UUID.fromString(marks.workload());
+            policy[i] = UUID.fromString(marks.policy().value());
+            group[i] = marks.group();
+            profile[i] = marks.profile();
+            queue[i] = marks.queue();
+            user[i] = marks.user();
+            cluster[i] = marks.cluster();
+        }
+
+        private static Buffer bytes(ChainHash hash) {
+            return Buffer.buffer(HexFormat.of().parseHex(hash.hex()));
+        }
     }
 }

@@ -4,6 +4,7 @@ import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.quarkus.runtime.Startup;
 import io.quarkus.vertx.core.runtime.context.VertxContextSafetyToggle;
+import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.SystemDatabase;
@@ -35,10 +36,10 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 
 /**
  * Exports usage record by record. Closed records are read page by page, each in a transaction of its own: they never
@@ -209,22 +210,37 @@ class UsageExport {
 
     private Multi<Buffer> closed(
             io.quartermaster.ledger.TenantKey tenant, ExportRequest.Asked asked, Reading reading, long closedUntil) {
-        return Multi.createBy()
-                .repeating()
-                .uni(() -> new AtomicLong(), after -> reading.read(usageQuery ->
-                                SegmentStore.after(usageQuery, tenant, after.get(), PAGE, asked.window(), closedUntil))
-                        .invoke(page -> {
-                            if (!page.isEmpty()) {
-                                after.set(page.getLast().link().number());
-                            }
-                        }))
-                .whilst(page -> page.size() == PAGE)
+        return reading.read(usageQuery ->
+                        ClosedHours.numbers(usageQuery, tenant, asked.window().fromMillis(), closedUntil))
                 .onItem()
-                .transformToMultiAndConcatenate(page -> written(
-                        asked,
-                        page.stream()
-                                .map(stored -> new ExportRecord(stored.segment(), Optional.of(stored.link())))
-                                .toList()));
+                .transformToMulti(numbers -> Multi.createFrom().iterable(pages(numbers)))
+                .onItem()
+                .transformToMultiAndConcatenate(page -> reading.read(
+                                usageQuery -> SegmentStore.between(usageQuery, tenant, page.after(), page.through()))
+                        .invoke(stored -> requireAll(tenant, page, stored.size()))
+                        .onItem()
+                        .transformToMulti(stored -> written(
+                                asked,
+                                stored.stream()
+                                        .map(each -> new ExportRecord(
+                                                each.segment(),
+                                                Optional.of(new HashChain.End(each.number(), each.hash()))))
+                                        .toList())));
+    }
+
+    /** The pages are made one by one, when the reader asks for them. */
+    private static Iterable<ClosedHours.Numbers> pages(ClosedHours.Numbers numbers) {
+        return () -> LongStream.iterate(numbers.after(), after -> after < numbers.through(), after -> after + PAGE)
+                .mapToObj(after -> new ClosedHours.Numbers(after, Math.min(after + PAGE, numbers.through())))
+                .iterator();
+    }
+
+    /** Numbers have no gap; with fewer records a part would be taken for the whole. */
+    private static void requireAll(io.quartermaster.ledger.TenantKey tenant, ClosedHours.Numbers page, int records) {
+        if (records != page.through() - page.after()) {
+            throw new IllegalStateException("of tenant " + tenant + ", records between " + page.after() + " and "
+                    + page.through() + " are missing: there are " + records);
+        }
     }
 
     /** The usage that is not closed yet. */

@@ -1,5 +1,6 @@
 package io.quartermaster.metering;
 
+import io.quartermaster.ledger.BookState;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantKey;
@@ -17,11 +18,12 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The usage of one tenant over a window: the database sums closed hours, and the book gives the open rest. The report
- * is the same for every caller; the query determines the role in which it is read.
+ * The usage of one tenant over a window: the database adds up closed hours, and the book gives the open rest. The
+ * report is the same for every caller; the query determines the role in which it is read.
  */
 final class UsageReport {
 
@@ -32,6 +34,8 @@ final class UsageReport {
             UnclosedUsage open,
             UsageSums closedSums,
             Map<String, String> policyNames) {}
+
+    private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
 
     private final MeteringConfig config;
 
@@ -50,37 +54,81 @@ final class UsageReport {
                         .map(names -> new Read(tenant, asked, open, sums, names))));
     }
 
+    /** Sums of closed hours: whole hours from their sums where these suffice, and the rest from segments. */
     private Uni<UsageSums> closedSums(
             UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked, long closedUntilMillis) {
-        List<Dimension> dimensions = asked.allDimensions();
-        StringBuilder columns = new StringBuilder();
-        dimensions.forEach(
-                dimension -> columns.append(UsageSums.column(dimension)).append(", "));
-        String sql = "select " + columns + """
-                class, standing, cast(sum(cast(gpu_milli as numeric) * (least(to_ms, $1) - greatest(from_ms, $2)))
-                    as text)
-                  from segment
-                 where tenant_id = $3 and hour_ms > $4 and hour_ms <= $5 and from_ms < $6 and to_ms > $7
-                 group by """ + " " + columns + "class, standing limit $8";
-        UsageWindow usageWindow = asked.window();
-        int limit = config.usageRowsLimit();
-        return usageQuery
-                .rows(
-                        sql,
-                        usageWindow.toMillis(),
-                        usageWindow.fromMillis(),
-                        tenant.value(),
-                        usageWindow.fromMillis(),
-                        closedUntilMillis,
-                        usageWindow.toMillis(),
-                        usageWindow.fromMillis(),
-                        limit + 1L)
-                .map(rows -> {
-                    UsageSums sums = new UsageSums(dimensions);
-                    rows.forEach(row -> add(sums, dimensions, new UsageQuery.Reader(row)));
-                    refuseTooMany(rows.size(), limit);
-                    return sums;
-                });
+        UsageSums sums = new UsageSums(asked.allDimensions());
+        long from = asked.window().fromMillis();
+        long to = Math.min(asked.window().toMillis(), closedUntilMillis);
+        if (from >= to) {
+            return Uni.createFrom().item(sums);
+        }
+        Adding adding = new Adding(usageQuery, tenant, asked.allDimensions(), config.usageRowsLimit(), sums);
+        long wholeFrom = from + Math.floorMod(-from, HOUR_MILLIS);
+        long wholeTo = to - to % HOUR_MILLIS;
+        if (wholeFrom >= wholeTo || !HourSums.have(asked.dimensions())) {
+            return adding.segments(from, to).replaceWith(sums);
+        }
+        return HourSums.complete(usageQuery, tenant, wholeFrom, wholeTo)
+                .chain(complete -> complete
+                        ? adding.segments(from, wholeFrom)
+                                .chain(() -> adding.hours(wholeFrom, wholeTo))
+                                .chain(() -> adding.segments(wholeTo, to))
+                        : adding.segments(from, to))
+                .replaceWith(sums);
+    }
+
+    /** Adds sums of parts of the window, in the order of time. */
+    private record Adding(
+            UsageQuery usageQuery, TenantKey tenant, List<Dimension> dimensions, int limit, UsageSums sums) {
+
+        Uni<Void> segments(long from, long to) {
+            if (from >= to) {
+                return Uni.createFrom().voidItem();
+            }
+            long firstHour = from - from % HOUR_MILLIS;
+            long lastHour = to + Math.floorMod(-to, HOUR_MILLIS);
+            return add(usageQuery.rows(
+                    "select " + columns() + """
+                    class, standing, cast(sum(cast(gpu_milli as numeric) * (least(to_ms, $1) - greatest(from_ms, $2)))
+                        as text)
+                      from segment
+                     where tenant_id = $3 and hour_ms > $4 and hour_ms <= $5 and from_ms < $6 and to_ms > $7
+                     group by """ + " " + columns() + "class, standing limit $8",
+                    to,
+                    from,
+                    tenant.value(),
+                    firstHour,
+                    lastHour,
+                    to,
+                    from,
+                    limit + 1L));
+        }
+
+        Uni<Void> hours(long from, long to) {
+            return add(usageQuery.rows(
+                    "select " + columns() + "class, standing, cast(sum(gpu_milli_ms) as text) from usage_hour "
+                            + "where tenant_id = $1 and hour_ms > $2 and hour_ms <= $3 group by " + columns()
+                            + "class, standing limit $4",
+                    tenant.value(),
+                    from,
+                    to,
+                    limit + 1L));
+        }
+
+        private String columns() {
+            return dimensions.stream()
+                    .map(dimension -> UsageSums.column(dimension) + ", ")
+                    .collect(Collectors.joining());
+        }
+
+        private Uni<Void> add(Uni<List<Object[]>> rows) {
+            return rows.invoke(found -> {
+                        found.forEach(row -> UsageReport.add(sums, dimensions, new UsageQuery.Reader(row)));
+                        refuseTooMany(found.size(), limit);
+                    })
+                    .replaceWithVoid();
+        }
     }
 
     private static void add(UsageSums sums, List<Dimension> dimensions, UsageQuery.Reader row) {

@@ -1,7 +1,8 @@
 /**
  * Stored usage and its API: closes the hours of every tenant, answers queries, exports usage, and audits the ledger.
  *
- * <p>Owns: the tables {@code closed_hour}, {@code segment} and {@code books_audit}; when an hour closes; how usage
+ * <p>Owns: the tables {@code closed_hour}, {@code segment}, {@code usage_hour} and
+ * {@code books_audit}; when an hour closes; how usage
  * events, segments and a book's state are written as rows and read back; the export and its mapping file in
  * {@code billing/}.
  *

@@ -17,7 +17,7 @@ final class Stored {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     /** Hours close by themselves; no request writes these tables. */
-    private static final Set<String> BOOKS = Set.of("closed_hour", "segment");
+    private static final Set<String> BOOKS = Set.of("closed_hour", "segment", "usage_hour");
     /** Tables of the migrations, and data that changes by itself: leases, the operator's sealing of chains. */
     private static final Set<String> APART = Set.of("flyway_schema_history");
 

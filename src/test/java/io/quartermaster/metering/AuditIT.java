@@ -178,6 +178,24 @@ class AuditIT {
     }
 
     @Test
+    void aSumThatItsSegmentsDoNotGiveIsNamed() {
+        BookRows rows = closedBooks("audit-sums");
+        assertThat(violations(rows)).isEmpty();
+        Superuser.run("update usage_hour set gpu_milli_ms = gpu_milli_ms + 7 where tenant_id = 'audit-sums' "
+                + "and class = 'reserved-idle' and hour_ms = " + (start + HOUR));
+        Superuser.run("delete from usage_hour where tenant_id = 'audit-sums' and class = 'on-demand' and hour_ms = "
+                + (start + 2 * HOUR));
+
+        assertThat(violations(rows))
+                .extracting(AuditApi.Violation::rule, AuditApi.Violation::subject)
+                .containsExactly(
+                        org.assertj.core.groups.Tuple.tuple("sums-equal-segments", rows.poolName() + " reserved-idle"),
+                        org.assertj.core.groups.Tuple.tuple(
+                                "sums-equal-segments",
+                                rows.poolName() + " on-demand over-quota /research research-large ada"));
+    }
+
+    @Test
     void anAttemptThatWasNotMeteredIsNamed() {
         BookRows rows = closedBooks("audit-d");
         UUID live = rows.run("select id from attempt where tenant_id = $1 and state <> 'ended'", rows.tenant)

@@ -103,6 +103,79 @@ class UsageIT {
     }
 
     @Test
+    void sumsOfHoursGiveTheFiguresOfTheirSegments() {
+        BookRows rows = new BookRows(database, "usage-sums");
+        long start = BookRows.hoursAgo(6);
+        rows.together(() -> {
+            history(rows, start);
+            UUID other = rows.allocated(start + 100 * MINUTE, 5);
+            rows.freed(start + 200 * MINUTE, other);
+        });
+        closeUntil(rows, start + 5 * HOUR);
+        List<UsageRequest> requests = new ArrayList<>();
+        for (String groupBy : List.of("group", "pool,queue", "user,class,standing", "")) {
+            for (String granularity : List.of("total", "hour")) {
+                for (long cut : List.of(0L, 5 * MINUTE, 59 * MINUTE, 150 * MINUTE)) {
+                    requests.add(
+                            groupBy.isEmpty()
+                                    ? request(start + cut, start + 5 * HOUR - cut, granularity)
+                                    : request(start + cut, start + 5 * HOUR - cut, granularity, groupBy));
+                }
+            }
+        }
+        List<UsageApi.View> fromSums =
+                requests.stream().map(request -> ask(rows, request)).toList();
+        List<String> sums = sums(rows);
+
+        Superuser.run("with gone as (delete from usage_hour where tenant_id = 'usage-sums') "
+                + "update closed_hour set summed = false where tenant_id = 'usage-sums'");
+        List<UsageApi.View> fromSegments =
+                requests.stream().map(request -> ask(rows, request)).toList();
+        closing.sumUp();
+
+        assertThat(fromSums).extracting(UsageApi.View::rows).contains(List.of()).anyMatch(found -> found.size() > 4);
+        assertThat(fromSums)
+                .extracting(UsageApi.View::rows, UsageApi.View::totals)
+                .containsExactlyElementsOf(fromSegments.stream()
+                        .map(view -> org.assertj.core.groups.Tuple.tuple(view.rows(), view.totals()))
+                        .toList());
+        assertThat(sums(rows)).isEqualTo(sums).isNotEmpty();
+    }
+
+    private static List<String> sums(BookRows rows) {
+        return rows
+                .run(
+                        "select usage_hour::text from usage_hour where tenant_id = $1 and hour_ms <= $2 order by 1",
+                        rows.tenant,
+                        BookRows.hoursAgo(1))
+                .stream()
+                .map(row -> row.getString(0))
+                .toList();
+    }
+
+    @Test
+    void wholeHoursAreReadFromTheirSums() {
+        BookRows rows = new BookRows(database, "usage-from-sums");
+        long start = BookRows.hoursAgo(3);
+        history(rows, start);
+        closeUntil(rows, start + 2 * HOUR);
+        UsageRequest request = request(start, start + 2 * HOUR, "total", "group");
+        String before = ask(rows, request).totals().onDemand().gpuMilliMillis();
+
+        // Another sum than the segments give, so that the answer shows its source.
+        Superuser.run("update usage_hour set gpu_milli_ms = gpu_milli_ms + 7 where tenant_id = 'usage-from-sums' "
+                + "and class = 'on-demand' and standing = 'over-quota' and hour_ms = " + (start + HOUR));
+
+        assertThat(ask(rows, request).totals().onDemand().gpuMilliMillis())
+                .isEqualTo(Long.toString(Long.parseLong(before) + 7));
+        assertThat(ask(rows, request(start, start + 2 * HOUR, "total", "workload"))
+                        .totals()
+                        .onDemand()
+                        .gpuMilliMillis())
+                .isEqualTo(before);
+    }
+
+    @Test
     void whatRunsNowIsCountedUpToTheStamp() {
         BookRows rows = new BookRows(database, "usage-b");
         long start = BookRows.hoursAgo(1);

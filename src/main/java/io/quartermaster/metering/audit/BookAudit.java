@@ -13,7 +13,7 @@ import io.quartermaster.ledger.audit.BookEquations;
 import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.audit.SegmentReplay;
 import io.quartermaster.metering.ClosedHours;
-import io.quartermaster.metering.HourCloser;
+import io.quartermaster.metering.HourSums;
 import io.quartermaster.metering.MeteringConfig;
 import io.quartermaster.metering.SegmentStore;
 import io.quartermaster.metering.UnclosedUsage;
@@ -102,7 +102,7 @@ final class BookAudit {
      */
     void run(UsageWindow usageWindow) {
         try {
-            ClosedHours.Closed before = database.run(config.statementTimeout(), tx -> ClosedHours.lastBy(
+            ClosedHours.Closed before = database.run(config.statementTimeout(), tx -> ClosedHours.lastWithBook(
                             UsageQuery.of(tx), tenant, usageWindow.fromMillis())
                     .await()
                     .indefinitely());
@@ -120,36 +120,45 @@ final class BookAudit {
         }
     }
 
+    /** The next hour, with its book: the kept one, or else the one that follows from the events. */
     private Optional<ClosedHours.Closed> hourAfter(ClosedHours.Closed before, UsageWindow usageWindow) {
         return database.run(config.statementTimeout(), tx -> {
             UsageQuery usageQuery = UsageQuery.of(tx);
-            Optional<ClosedHours.Closed> next = ClosedHours.firstAfter(usageQuery, tenant, before.endMillis())
+            Optional<ClosedHours.Closed> found = ClosedHours.firstAfter(usageQuery, tenant, before.endMillis())
                     .await()
                     .indefinitely()
                     .filter(hour -> hour.endMillis() <= usageWindow.toMillis());
-            if (next.isPresent()) {
-                List<SegmentStore.Stored> stored = SegmentStore.ofHour(
-                                usageQuery, tenant, next.get().endMillis())
-                        .await()
-                        .indefinitely();
-                List<UsageEvent> said = UsageEventReader.read(
-                                usageQuery,
-                                tenant.value(),
-                                before.throughSeq(),
-                                next.get().throughSeq(),
-                                Integer.MAX_VALUE)
-                        .await()
-                        .indefinitely();
-                hour(before, next.get(), stored, said);
+            if (found.isEmpty()) {
+                return found;
             }
-            return next;
+            ClosedHours.Closed next = found.get();
+            List<UsageEvent> said = UsageEventReader.read(
+                            usageQuery, tenant.value(), before.throughSeq(), next.throughSeq(), Integer.MAX_VALUE)
+                    .await()
+                    .indefinitely();
+            Optional<BookState> counted;
+            if (next.endMillis() <= usageWindow.fromMillis()) {
+                // Before the window, counted only to have the book with which the window begins.
+                counted = bookAfter(before, next, said);
+            } else {
+                List<SegmentStore.Stored> stored = SegmentStore.ofHour(usageQuery, tenant, next.endMillis())
+                        .await()
+                        .indefinitely();
+                List<HourSums.Difference> sums = HourSums.differences(usageQuery, tenant, next.endMillis())
+                        .await()
+                        .indefinitely();
+                counted = hour(before, next, stored, sums, said);
+            }
+            return Optional.of(new ClosedHours.Closed(
+                    next.endMillis(), next.throughSeq(), next.book().or(() -> counted), next.chain()));
         });
     }
 
-    private void hour(
+    private Optional<BookState> hour(
             ClosedHours.Closed before,
             ClosedHours.Closed hour,
             List<SegmentStore.Stored> stored,
+            List<HourSums.Difference> sums,
             List<UsageEvent> said) {
         if (++closedHours > config.auditHoursLimit()) {
             throw new IllegalStateException(
@@ -162,11 +171,21 @@ final class BookAudit {
         if (before.endMillis() > 0 && before.endMillis() != begin) {
             add("hours-follow-each-other", "hour", begin, time(before.endMillis()), time(begin));
         }
+        sums.forEach(sum -> add(
+                "sums-equal-segments",
+                sum.subject(),
+                hour.endMillis(),
+                Long.toString(sum.expected()),
+                Long.toString(sum.found())));
         chain(before, hour, stored);
         places(begin, hour, stored);
+        if (before.book().isEmpty()) {
+            // An earlier hour does not follow from its events, which is reported. The next kept book is the next begin.
+            return Optional.empty();
+        }
         List<Segment> found = stored.stream().map(SegmentStore.Stored::segment).toList();
         equations(before.state(), said, found, begin, hour.endMillis());
-        countAnew(before, hour, found, said);
+        return countAnew(before, hour, found, said);
     }
 
     private void chain(ClosedHours.Closed before, ClosedHours.Closed hour, List<SegmentStore.Stored> stored) {
@@ -196,7 +215,7 @@ final class BookAudit {
     private void places(long begin, ClosedHours.Closed hour, List<SegmentStore.Stored> stored) {
         for (SegmentStore.Stored each : stored) {
             Segment segment = each.segment();
-            String subject = "segment " + each.link().number();
+            String subject = "segment " + each.number();
             if (!segment.id().toString().equals(each.storedId())) {
                 add(
                         "id-of-its-content",
@@ -226,7 +245,7 @@ final class BookAudit {
                         Long.toString(violation.found())));
     }
 
-    private void countAnew(
+    private Optional<BookState> countAnew(
             ClosedHours.Closed before, ClosedHours.Closed hour, List<Segment> stored, List<UsageEvent> said) {
         switch (SegmentReplay.compare(before.state(), said, stored, hour.endMillis())) {
             case SegmentReplay.Same same -> {}
@@ -238,21 +257,40 @@ final class BookAudit {
                         text(replayed),
                         text(found));
             case SegmentReplay.Stuck(PostingResult.Refused refused) -> {
-                add(
-                        "events-follow-from-state",
-                        "usage event " + refused.event().seq(),
-                        refused.event().atMillis(),
-                        null,
-                        refused.reason());
-                return;
+                stuck(refused);
+                return Optional.empty();
             }
         }
+        return bookAfter(before, hour, said);
+    }
+
+    /** The book at the end of an hour, counted from the one before; a kept book that differs is a violation. */
+    private Optional<BookState> bookAfter(ClosedHours.Closed before, ClosedHours.Closed hour, List<UsageEvent> said) {
+        if (before.book().isEmpty()) {
+            return Optional.empty();
+        }
         Book book = Book.resume(before.state());
-        said.forEach(event -> HourCloser.apply(book, event));
+        for (UsageEvent event : said) {
+            if (book.apply(event) instanceof PostingResult.Refused refused) {
+                stuck(refused);
+                return Optional.empty();
+            }
+        }
         book.close(hour.endMillis());
-        if (!book.state().equals(hour.state())) {
+        BookState counted = book.state();
+        if (hour.book().filter(kept -> !kept.equals(counted)).isPresent()) {
             add("state-follows-from-events", "hour", hour.endMillis(), "the state of the book", "another one");
         }
+        return Optional.of(counted);
+    }
+
+    private void stuck(PostingResult.Refused refused) {
+        add(
+                "events-follow-from-state",
+                "usage event " + refused.event().seq(),
+                refused.event().atMillis(),
+                null,
+                refused.reason());
     }
 
     private void open(UsageWindow usageWindow) {
