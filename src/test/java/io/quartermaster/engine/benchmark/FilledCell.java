@@ -1,6 +1,5 @@
 package io.quartermaster.engine.benchmark;
 
-import io.quartermaster.dispatch.read.ShippedEngineSettings;
 import io.quartermaster.engine.EngineSteps;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Plan;
@@ -15,9 +14,11 @@ final class FilledCell {
     /** More plans of one moment than this mean that they come to no end. */
     private static final int MOST_PLANS = 10_000;
 
+    private static final long NEVER = Long.MAX_VALUE;
+
     private static final int MILLIS_BETWEEN_EVENTS = 100;
 
-    private final RepresentativeCell cell;
+    private final CellSource cell;
     private final CellShell shell;
     private final Random random;
     private final int mostWaiting;
@@ -31,12 +32,12 @@ final class FilledCell {
     private OptionalLong lastPlanNanos = OptionalLong.empty();
     private long nowMillis = RepresentativeCell.BEGIN_MILLIS;
 
-    private FilledCell(CellScale scale, CellVariant variant, Violations violations, long untilNanos) {
-        cell = new RepresentativeCell(scale, variant);
-        random = new Random(scale.seed() + 3);
+    private FilledCell(CellSource cell, long seed, Violations violations, long untilNanos) {
+        this.cell = cell;
+        random = new Random(seed);
         List<Change> base = cell.base();
         List<Change> queue = cell.queue();
-        shell = new CellShell(variant.settings(ShippedEngineSettings.get()), violations);
+        shell = new CellShell(cell.settings(), violations);
         shell.apply(base);
         shell.apply(queue);
         shell.prepare();
@@ -75,8 +76,13 @@ final class FilledCell {
         return plan.nextPlanAtMillis().isPresent() && plan.nextPlanAtMillis().getAsLong() <= nowMillis;
     }
 
-    static FilledCell fill(CellScale scale, CellVariant variant, Violations violations, long untilNanos) {
-        return new FilledCell(scale, variant, violations, untilNanos);
+    /**
+     * Fills an empty cell, with plans until nothing more is decided, or until the thread has used its time.
+     *
+     * @param untilNanos the CPU time of the thread at which it abandons the fill
+     */
+    static FilledCell fill(CellSource cell, long seed, Violations violations, long untilNanos) {
+        return new FilledCell(cell, seed, violations, untilNanos);
     }
 
     /** Whether the fill came to its end; otherwise its time was over, and the cell must not be used. */
@@ -90,6 +96,14 @@ final class FilledCell {
 
     long cpuNanos() {
         return applyNanos + prepareNanos + planNanos;
+    }
+
+    int plans() {
+        return plans;
+    }
+
+    long planNanos() {
+        return planNanos;
     }
 
     double startsPerCpuSecond() {
@@ -127,7 +141,7 @@ final class FilledCell {
         Samples samples = new Samples();
         for (int i = 0; i < count; i++) {
             long before = shell.cpuOfAllNanos();
-            shell.plan(nowMillis, Long.MAX_VALUE);
+            shell.plan(nowMillis, NEVER);
             samples.add(shell.cpuOfAllNanos() - before);
         }
         return samples;
@@ -137,7 +151,7 @@ final class FilledCell {
     Samples idlePlans(int count, long untilNanos) {
         Samples samples = new Samples();
         List<Change> leave = new ArrayList<>();
-        for (int i = 0; i < count && System.nanoTime() < untilNanos; i++) {
+        for (int i = 0; i < count && CellShell.cpuNanos() < untilNanos; i++) {
             List<Change> change = leave.isEmpty()
                     ? List.of(new Change.WorkloadSet(cell.arrival(nowMillis).asHeld()))
                     : List.copyOf(leave);
@@ -145,10 +159,10 @@ final class FilledCell {
             if (change.getFirst() instanceof Change.WorkloadSet(var workload)) {
                 leave.add(new Change.WorkloadRemoved(workload.id()));
             }
-            samples.add(shell.event(change, nowMillis, Long.MAX_VALUE));
+            samples.add(shell.event(change, nowMillis, NEVER));
         }
         if (!leave.isEmpty()) {
-            shell.event(leave, nowMillis, Long.MAX_VALUE);
+            shell.event(leave, nowMillis, NEVER);
         }
         return samples;
     }
@@ -157,13 +171,49 @@ final class FilledCell {
      * Takes the next event: a victim leaves, a workload arrives while fewer wait than after the fill, or else a running
      * one ends. Returns the CPU time to the decision.
      */
-    long nextEvent() {
+    long nextEvent(long untilNanos) {
         nowMillis += MILLIS_BETWEEN_EVENTS;
         Change event = shell.anyLeaving()
                 ? shell.nextLeaves(nowMillis)
                 : shell.waiting() < mostWaiting || shell.running() == 0
                         ? new Change.WorkloadSet(cell.arrival(nowMillis))
                         : shell.end(shell.anyRunning(random));
-        return shell.event(List.of(event), nowMillis, Long.MAX_VALUE);
+        return shell.event(List.of(event), nowMillis, untilNanos);
+    }
+
+    /** Ends a random running workload. Returns the CPU time to the decision. */
+    long nextEnd() {
+        nowMillis += MILLIS_BETWEEN_EVENTS;
+        return shell.event(List.of(shell.end(shell.anyRunning(random))), nowMillis, NEVER);
+    }
+
+    /** Applies changes and plans. Returns the CPU time of both. */
+    long change(List<Change> changes) {
+        nowMillis += MILLIS_BETWEEN_EVENTS;
+        return shell.event(changes, nowMillis, NEVER);
+    }
+
+    /** Lets all victims leave, with plans until nothing more is decided. */
+    void settle() {
+        boolean end = false;
+        for (int plan = 0; plan < MOST_PLANS && !end; plan++) {
+            shell.apply(shell.allLeave(nowMillis));
+            end = shell.plan(nowMillis, NEVER).decisions().isEmpty() && !shell.anyLeaving();
+        }
+    }
+
+    Random random() {
+        return random;
+    }
+
+    /** CPU times of forks of the engine. */
+    Samples forks(int count) {
+        Samples samples = new Samples();
+        for (int i = 0; i < count; i++) {
+            long from = CellShell.cpuNanos();
+            shell.engine().fork();
+            samples.add(CellShell.cpuNanos() - from);
+        }
+        return samples;
     }
 }

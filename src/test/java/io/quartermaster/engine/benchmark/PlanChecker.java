@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -93,6 +94,7 @@ final class PlanChecker {
     List<Violation> replay(Plan plan) {
         Replay replay = new Replay(plan.nowMillis());
         plan.decisions().forEach(replay::decide);
+        replay.end();
         return replay.violations;
     }
 
@@ -101,6 +103,8 @@ final class PlanChecker {
         private final long nowMillis;
         private final List<Violation> violations = new ArrayList<>();
         private final Set<WorkloadId> started = new HashSet<>();
+        /** The places that the plan gives. Their promises hold at its end: a move may be decided before what it needs. */
+        private final Map<Decision, Allocation> given = new LinkedHashMap<>();
 
         Replay(long nowMillis) {
             this.nowMillis = nowMillis;
@@ -155,7 +159,8 @@ final class PlanChecker {
             checkQuotas(start, workload, allocation, View.NOW, nominated);
             model.put(workload.withNomination(Optional.empty())
                     .withState(WorkloadPhase.running(allocation, nowMillis, start.fromReservation())));
-            checkDevices(start, allocation);
+            checkDevices(View.NOW, start, allocation);
+            given.put(start, allocation);
         }
 
         private void nominate(Decision.Nominate nominate, Workload workload) {
@@ -165,7 +170,11 @@ final class PlanChecker {
                 checkQuotas(nominate, workload, nominate.place(), View.PROMISED, false);
             }
             model.put(workload.withNomination(Optional.of(nominate.place())));
-            checkDevices(nominate, nominate.place());
+            given.put(nominate, nominate.place());
+        }
+
+        void end() {
+            given.forEach((decision, place) -> checkDevices(View.PROMISED, decision, place));
         }
 
         private void evict(Decision.Preempt preempt, Workload victim) {
@@ -287,36 +296,34 @@ final class PlanChecker {
             return node.devices().stream().anyMatch(device -> device.index() == index);
         }
 
-        /** Checks, after the decision, the devices and nodes that it uses. */
-        private void checkDevices(Decision decision, Allocation allocation) {
+        /** Checks the devices and nodes that a decision has given. */
+        private void checkDevices(View view, Decision decision, Allocation allocation) {
             boolean shares = model.pool(allocation.pool())
                     .map(pool -> pool.sharing() == Pool.Sharing.ANY)
                     .orElse(false);
-            for (View view : decision instanceof Decision.Start ? View.values() : new View[] {View.PROMISED}) {
-                int at = view.ordinal();
-                for (Allocation.Worker worker : allocation.workers()) {
-                    if (!(worker.place() instanceof Allocation.Place.OnNode place)) {
-                        continue;
-                    }
-                    CellModel.NodeUse use = model.node(place.node());
-                    for (Allocation.Share share : place.shares()) {
-                        CellModel.DeviceUse device = use.device(share.device());
-                        require(device.gpuMilli[at] <= 1_000, Rule.DEVICE, decision, view + " twice on " + share);
-                        require(
-                                shares || device.partsByTenant.get(at).size() <= 1,
-                                Rule.SHARING,
-                                decision,
-                                view + " of several tenants on " + share);
-                    }
-                    Node node = use.node;
-                    if (node != null) {
-                        require(
-                                use.cpuMilli[at] <= node.cpuMilli().orElse(Long.MAX_VALUE)
-                                        && use.memoryMiB[at] <= node.memoryMiB().orElse(Long.MAX_VALUE),
-                                Rule.NODE_CAPACITY,
-                                decision,
-                                view + " too much CPU or memory on " + node.id());
-                    }
+            int at = view.ordinal();
+            for (Allocation.Worker worker : allocation.workers()) {
+                if (!(worker.place() instanceof Allocation.Place.OnNode place)) {
+                    continue;
+                }
+                CellModel.NodeUse use = model.node(place.node());
+                for (Allocation.Share share : place.shares()) {
+                    CellModel.DeviceUse device = use.device(share.device());
+                    require(device.gpuMilli[at] <= 1_000, Rule.DEVICE, decision, view + " twice on " + share);
+                    require(
+                            shares || device.partsByTenant.get(at).size() <= 1,
+                            Rule.SHARING,
+                            decision,
+                            view + " of several tenants on " + share);
+                }
+                Node node = use.node;
+                if (node != null) {
+                    require(
+                            use.cpuMilli[at] <= node.cpuMilli().orElse(Long.MAX_VALUE)
+                                    && use.memoryMiB[at] <= node.memoryMiB().orElse(Long.MAX_VALUE),
+                            Rule.NODE_CAPACITY,
+                            decision,
+                            view + " too much CPU or memory on " + node.id());
                 }
             }
         }
@@ -369,7 +376,7 @@ final class PlanChecker {
                         ? capacities.computeIfAbsent(allocation.pool(), model::capacityGpuMilli)
                         : quota.limitGpuMilli().orElse(Long.MAX_VALUE);
                 require(
-                        each.used[at] + more <= most - heldBeside,
+                        quota != null && heldBeside == 0 || each.used[at] + more <= most - heldBeside,
                         Rule.LENDABLE,
                         decision,
                         "others do not lend " + heldBeside + " below "

@@ -1,5 +1,6 @@
 package io.quartermaster.engine.benchmark;
 
+import io.quartermaster.dispatch.read.ShippedEngineSettings;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.Hours;
@@ -12,6 +13,7 @@ import io.quartermaster.engine.model.QueueId;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
+import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
@@ -32,7 +34,7 @@ import java.util.Random;
  * which together reserve 60 % of each pool; and demand that a few subgroups dominate (Zipf's law). The same scale,
  * variant and seed give the same cell and the same arrivals.
  */
-final class RepresentativeCell {
+final class RepresentativeCell implements CellSource {
     /** A Monday, 10:00 UTC, so that pools with hours are open. */
     static final long BEGIN_MILLIS = Instant.parse("2026-03-02T10:00:00Z").toEpochMilli();
 
@@ -193,8 +195,13 @@ final class RepresentativeCell {
         return at < PARTS_OF_NODES[0] ? 0 : at < PARTS_OF_NODES[0] + PARTS_OF_NODES[1] ? 1 : 2;
     }
 
-    /** Pools, nodes, quotas and what the variant adds. */
-    List<Change> base() {
+    @Override
+    public Settings settings() {
+        return variant.settings(ShippedEngineSettings.get());
+    }
+
+    @Override
+    public List<Change> base() {
         List<Change> changes = new ArrayList<>();
         for (int p = 0; p < POOLS.size(); p++) {
             changes.add(new Change.PoolSet(pool(POOLS.get(p), p)));
@@ -338,6 +345,18 @@ final class RepresentativeCell {
                 true);
     }
 
+    /** The quotas at which work counts. */
+    List<Quota> quotasOfSubgroups() {
+        List<Quota> found = new ArrayList<>();
+        for (Change change : quotas()) {
+            if (change instanceof Change.QuotaSet(Quota quota)
+                    && quota.path().segments().size() == 3) {
+                found.add(quota);
+            }
+        }
+        return found;
+    }
+
     /** A tenth of the subgroups has a limit, and of those with a reservation one in twenty may not exceed it. */
     private static Quota leaf(QuotaPath path, Scope scope, long reservedGpus, long lendableGpus, Random random) {
         boolean limited = random.nextInt(10) == 0;
@@ -353,8 +372,9 @@ final class RepresentativeCell {
                 !within);
     }
 
-    /** The workloads that wait at the beginning; they were submitted during the hour before. */
-    List<Change> queue() {
+    /** They were submitted during the hour before the first plan. */
+    @Override
+    public List<Change> queue() {
         List<Change> changes = new ArrayList<>(scale.waiting());
         for (int i = 0; i < scale.waiting(); i++) {
             long age = HOUR_MILLIS - i * HOUR_MILLIS / scale.waiting();
@@ -363,8 +383,8 @@ final class RepresentativeCell {
         return changes;
     }
 
-    /** The next workload that is submitted. */
-    Workload arrival(long nowMillis) {
+    @Override
+    public Workload arrival(long nowMillis) {
         int number = submitted++;
         Subgroup subgroup = subgroups.get(zipfRank());
         Profile profile =
