@@ -75,12 +75,12 @@ final class BenchmarkParts {
         return FilledCell.fill(new RepresentativeCell(scale, variant), scale.seed() + 3, violations, limits.fromNow());
     }
 
-    /** Fills, which all end the same way, the fastest first; the last in time comes back for events. */
-    private record Fills(FilledCell cold, List<FilledCell> warm, FilledCell last) {
+    /** What fills have cost, which all end the same way; and the cell of the last one, for events. */
+    private record Fills(FillCost cold, List<FillCost> warm, FilledCell last) {
         /** The median of the warm fills; without any, the cold one. */
-        FilledCell typical() {
-            List<FilledCell> sorted = new ArrayList<>(warm);
-            sorted.sort(Comparator.comparingLong(FilledCell::cpuNanos));
+        FillCost typical() {
+            List<FillCost> sorted = new ArrayList<>(warm);
+            sorted.sort(Comparator.comparingLong(FillCost::cpuNanos));
             return warm.isEmpty() ? cold : sorted.get(sorted.size() / 2);
         }
 
@@ -90,17 +90,17 @@ final class BenchmarkParts {
     }
 
     private Fills fills(CellVariant variant, int warmUp, int rounds) {
-        FilledCell cold = fillOnce(variant);
-        FilledCell last = cold;
-        List<FilledCell> warm = new ArrayList<>();
+        FilledCell last = fillOnce(variant);
+        FillCost cold = last.cost();
+        List<FillCost> warm = new ArrayList<>();
         long until = limits.fromNow();
-        for (int round = 1; cold.complete() && round < warmUp + rounds && isBefore(until); round++) {
+        for (int round = 1; cold.isComplete() && round < warmUp + rounds && isBefore(until); round++) {
             FilledCell next = fillOnce(variant);
-            if (next.complete()) {
+            if (next.cost().isComplete()) {
                 last = next;
                 // With few rounds before the time is over, every one after the first counts as warm.
                 if (round >= warmUp || !isBefore(until)) {
-                    warm.add(next);
+                    warm.add(next.cost());
                 }
             }
         }
@@ -115,7 +115,7 @@ final class BenchmarkParts {
                 samples.add(cell.nextEvent(untilNanos + limits.nanos()));
             }
         } catch (EngineSteps.PlanAbandoned abandoned) {
-            report.line("One plan of an event did not end within " + limits.seconds() + ".");
+            report.stopped("One plan of an event did not end within " + limits.seconds() + ".");
         }
         return samples;
     }
@@ -124,15 +124,15 @@ final class BenchmarkParts {
         report.section("fill: representative cell, " + scale.text());
         Fills fills = fills(CellVariant.BASE, limits.warmUp(), limits.rounds());
         report.head("what", "figure", "goal");
-        if (!fills.cold().complete()) {
-            report.row(
-                    "Fill",
-                    "stopped after " + limits.seconds() + ": " + fills.cold().text(),
-                    Goal.FILL.text(fills.cold().startsPerCpuSecond()));
+        if (!fills.cold().isComplete()) {
+            String text =
+                    "stopped after " + limits.seconds() + ": " + fills.cold().text();
+            report.row("Fill", text, Goal.FILL, fills.cold().startsPerCpuSecond());
+            report.stopped("Without a full cell, there are no other figures.");
             return;
         }
         report.row("First fill of the process", fills.cold().text(), "");
-        FilledCell typical = fills.typical();
+        FillCost typical = fills.typical();
         report.row("Fill, " + fills.kind(), typical.text(), Goal.FILL, typical.startsPerCpuSecond());
         report.row(
                 "Plans until nothing more is decided",
@@ -142,7 +142,7 @@ final class BenchmarkParts {
         FilledCell cell = fills.last();
         double allocated = allocated(cell);
         report.row("Allocated by the fill", percent(allocated), Goal.ALLOCATED, allocated);
-        double last = typical.lastPlanNanos().orElseThrow() / 1e6;
+        double last = typical.lastPlanMillis();
         report.row("Plan that ends the fill and decides nothing", millis(last), Goal.IDLE_PLAN, last);
         Samples idle = cell.idlePlans(IDLE_PLANS, limits.fromNow());
         report.row("Plan after a held workload came or went, median", idle.text(), Goal.IDLE_PLAN, idle.medianMillis());
@@ -181,7 +181,7 @@ final class BenchmarkParts {
         report.head("cell", "fill", "plan that decides nothing", "event p50, p99, max", "beside the cell without it");
         // Otherwise the first cell would pay for the JIT compiler, and every other would look better beside it.
         FilledCell warmUp = fillOnce(CellVariant.BASE);
-        if (warmUp.complete()) {
+        if (warmUp.cost().isComplete()) {
             events(warmUp, limits.events(), CellShell.cpuNanos() + limits.nanos() / 2);
         }
         Optional<VariantCost> base = Optional.empty();
@@ -193,7 +193,8 @@ final class BenchmarkParts {
 
     private Optional<VariantCost> measure(CellVariant variant, Optional<VariantCost> base) {
         Fills fills = fills(variant, 1, 2);
-        if (!fills.cold().complete()) {
+        if (!fills.cold().isComplete()) {
+            report.stopped("The fill did not end: " + variant.text() + ".");
             report.row(
                     variant.text(),
                     "stopped after " + limits.seconds() + ": " + fills.cold().text(),
@@ -202,10 +203,10 @@ final class BenchmarkParts {
                     "");
             return Optional.empty();
         }
-        FilledCell typical = fills.typical();
+        FillCost typical = fills.typical();
         events(fills.last(), limits.events() / 4, CellShell.cpuNanos() + limits.nanos() / 8);
         Samples events = events(fills.last(), limits.events() / 2, CellShell.cpuNanos() + limits.nanos() / 2);
-        VariantCost cost = new VariantCost(typical.cpuNanos() / 1e3 / typical.starts(), events);
+        VariantCost cost = new VariantCost(typical.microsPerStart(), events);
         String beside = base.map(without -> {
                     double fill = cost.perStartMicros() / without.perStartMicros();
                     double p50 = events.medianMillis() / without.events().medianMillis();
@@ -221,7 +222,7 @@ final class BenchmarkParts {
         report.row(
                 variant.text(),
                 typical.text(),
-                millis(typical.lastPlanNanos().orElseThrow() / 1e6),
+                millis(typical.lastPlanMillis()),
                 String.format(
                         Locale.ROOT,
                         "%.3f, %.3f, %.3f ms of %,d",
@@ -251,20 +252,25 @@ final class BenchmarkParts {
         int warmUp = 15;
         int rounds = 15;
         Samples idle = new Samples();
-        List<FilledCell> fills = new ArrayList<>();
+        List<FillCost> fills = new ArrayList<>();
+        FilledCell last = FilledCell.fill(even, scale.seed(), violations, limits.fromNow());
         long until = limits.fromNow();
         for (int round = 0; round < warmUp + rounds && (round < 2 || isBefore(until)); round++) {
-            FilledCell filled = FilledCell.fill(even, scale.seed(), violations, limits.fromNow());
-            if (round == warmUp || !isBefore(until)) {
+            if (!last.cost().isComplete()) {
+                report.stopped("The fill of the even cell did not end within " + limits.seconds() + ".");
+                return;
+            }
+            last = FilledCell.fill(even, scale.seed(), violations, limits.fromNow());
+            if (round == warmUp || round < warmUp && !isBefore(until)) {
                 fills.clear();
                 idle = new Samples();
             }
-            fills.add(filled);
-            idle.add(filled.lastPlanNanos().orElseThrow());
+            fills.add(last.cost());
+            idle.add(last.cost().lastPlanNanos().orElse(0));
         }
-        fills.sort(Comparator.comparingLong(FilledCell::planNanos));
-        FilledCell typical = fills.get(fills.size() / 2);
-        double plan = (typical.planNanos() - typical.lastPlanNanos().orElseThrow()) / 1e6;
+        fills.sort(Comparator.comparingLong(FillCost::planNanos));
+        FillCost typical = fills.get(fills.size() / 2);
+        double plan = typical.decidingMillis();
         report.row("Fill, median of " + fills.size() + ", " + even.text(), millis(plan), fillGoal, plan);
         report.row("All of it, " + even.text(), typical.text(), "");
         report.row(
@@ -275,7 +281,7 @@ final class BenchmarkParts {
             if (i == ends * 3 / 4) {
                 events = new Samples();
             }
-            events.add(typical.nextEnd());
+            events.add(last.nextEnd());
         }
         report.row(
                 "One end to the decision, p50, " + even.text(),
@@ -289,8 +295,9 @@ final class BenchmarkParts {
         report.section("changes: of nodes, policies and queues in the representative cell, " + scale.text());
         RepresentativeCell source = new RepresentativeCell(scale, CellVariant.BASE);
         FilledCell cell = FilledCell.fill(source, scale.seed() + 3, violations, limits.fromNow());
-        if (!cell.complete()) {
-            report.line("The fill was stopped after " + limits.seconds() + ": " + cell.text());
+        if (!cell.cost().isComplete()) {
+            report.stopped("The fill was stopped after " + limits.seconds() + ": "
+                    + cell.cost().text());
             return;
         }
         report.line("CPU time of the change with its plan. The first of each kind is dropped.");
@@ -371,18 +378,18 @@ final class BenchmarkParts {
     void churn() {
         report.section("churn: ends and arrivals in the representative cell, " + scale.text());
         FilledCell warmUp = fillOnce(CellVariant.BASE);
-        if (warmUp.complete()) {
+        if (warmUp.cost().isComplete()) {
             events(warmUp, limits.events(), CellShell.cpuNanos() + limits.nanos() / 4);
         }
-        FilledCell cell = warmUp.complete() ? fillOnce(CellVariant.BASE) : warmUp;
-        if (!cell.complete()) {
-            report.line("The fill was stopped after " + limits.seconds() + ": " + cell.text());
+        FilledCell cell = warmUp.cost().isComplete() ? fillOnce(CellVariant.BASE) : warmUp;
+        if (!cell.cost().isComplete()) {
+            report.stopped("The fill was stopped after " + limits.seconds() + ": "
+                    + cell.cost().text());
             return;
         }
         report.line("Blocks of " + limits.block() + " events on one cell, after a warm-up on another.");
         report.line("");
         report.head("events", "p50", "p99", "longest", "moves", "evictions", "free", "of it on partly used GPUs");
-        double first = 0;
         Samples lastQuarter = new Samples();
         List<Samples> blocks = new ArrayList<>();
         int events = 0;
@@ -392,8 +399,7 @@ final class BenchmarkParts {
             int evictions = cell.shell().evictions();
             Samples block = events(cell, limits.block(), until);
             if (block.size() < limits.block()) {
-                report.line("");
-                report.line("The time was over in the next block, after " + block.size() + " events.");
+                report.note("The time was over in the next block, after " + block.size() + " events.");
                 break;
             }
             events += block.size();
@@ -410,15 +416,15 @@ final class BenchmarkParts {
                     percent(found.ofFreeOnPartlyUsed()));
         }
         if (blocks.size() < 2) {
+            report.stopped("There are fewer than two complete blocks.");
             return;
         }
-        first = blocks.getFirst().millis(990);
+        double first = blocks.getFirst().millis(990);
         for (Samples block : blocks.subList(blocks.size() - Math.max(1, blocks.size() / 4), blocks.size())) {
             lastQuarter.add(block.atPerMille(990));
         }
         double ratio = lastQuarter.medianMillis() / first;
-        report.line("");
-        report.line(String.format(
+        report.note(String.format(
                 Locale.ROOT,
                 "The p99 of the last quarter of the blocks is %.2f times that of the first block; goal: %s.",
                 ratio,

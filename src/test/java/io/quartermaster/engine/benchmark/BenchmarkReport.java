@@ -22,12 +22,14 @@ final class BenchmarkReport {
     private final List<String> outOfRange = new ArrayList<>();
     private final double slowness;
     private List<String> current = new ArrayList<>();
+    private final List<String> notes = new ArrayList<>();
 
     BenchmarkReport(double slowness) {
         this.slowness = slowness;
     }
 
     void section(String title) {
+        endSection();
         current = new ArrayList<>();
         sections.put(title, current);
         System.out.println();
@@ -42,12 +44,31 @@ final class BenchmarkReport {
         line("");
     }
 
+    private void endSection() {
+        notes.forEach(note -> {
+            current.add("");
+            current.add(note);
+        });
+        notes.clear();
+    }
+
+    /** A sentence that follows the tables of the section. */
+    void note(String text) {
+        notes.add(text);
+        System.out.println(text);
+    }
+
+    /** A note that something could not be measured in time, which fails a check. */
+    void stopped(String text) {
+        note(text);
+        outOfRange.add(text);
+    }
+
     void line(String text) {
         current.add(text);
         System.out.println(text);
     }
 
-    /** The head of a table; the columns of figures are aligned to the right. */
     void head(String... columns) {
         line("| " + String.join(" | ", columns) + " |");
         line("| --- ".repeat(columns.length) + "|");
@@ -76,6 +97,7 @@ final class BenchmarkReport {
     }
 
     void write() throws IOException {
+        endSection();
         Map<String, List<String>> all = new LinkedHashMap<>();
         List<String> head = new ArrayList<>();
         List<String> part = head;

@@ -1,5 +1,7 @@
 package io.quartermaster.engine.benchmark;
 
+import java.util.Locale;
+
 /**
  * Scale of a representative cell.
  *
@@ -28,7 +30,7 @@ record CellScale(int nodes, int waiting, int tenants, int groups, int subgroups,
 
     String text() {
         return String.format(
-                java.util.Locale.ROOT,
+                Locale.ROOT,
                 "%,d nodes, %,d waiting, %d x %d x %d groups, seed %d",
                 nodes,
                 waiting,

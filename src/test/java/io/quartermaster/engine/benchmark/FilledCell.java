@@ -5,7 +5,6 @@ import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Plan;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
 import java.util.OptionalLong;
 import java.util.Random;
 
@@ -22,14 +21,7 @@ final class FilledCell {
     private final CellShell shell;
     private final Random random;
     private final int mostWaiting;
-    private final int starts;
-    private final int plans;
-    private final long applyNanos;
-    private final long prepareNanos;
-    private final long planNanos;
-    private final long firstPlanNanos;
-    private final boolean complete;
-    private OptionalLong lastPlanNanos = OptionalLong.empty();
+    private final FillCost cost;
     private long nowMillis = RepresentativeCell.BEGIN_MILLIS;
 
     private FilledCell(CellSource cell, long seed, Violations violations, long untilNanos) {
@@ -42,9 +34,9 @@ final class FilledCell {
         shell.apply(queue);
         shell.prepare();
         long first = 0;
-        boolean end = false;
+        OptionalLong last = OptionalLong.empty();
         try {
-            while (!end) {
+            while (last.isEmpty()) {
                 long before = shell.cpuOfAllNanos();
                 Plan plan = shell.plan(nowMillis, untilNanos);
                 long took = shell.cpuOfAllNanos() - before;
@@ -52,23 +44,23 @@ final class FilledCell {
                 if (shell.anyLeaving()) {
                     shell.apply(shell.allLeave(nowMillis));
                 } else if (plan.decisions().isEmpty() && !isDue(plan)) {
-                    lastPlanNanos = OptionalLong.of(took);
-                    end = true;
+                    last = OptionalLong.of(took);
                 }
                 if (shell.plans() > MOST_PLANS) {
                     throw new IllegalStateException("the plans of one moment come to no end");
                 }
             }
         } catch (EngineSteps.PlanAbandoned abandoned) {
-            end = false;
+            last = OptionalLong.empty();
         }
-        complete = end;
-        firstPlanNanos = first;
-        starts = shell.starts();
-        plans = shell.plans();
-        applyNanos = shell.applyNanos();
-        prepareNanos = shell.prepareNanos();
-        planNanos = shell.planNanos();
+        cost = new FillCost(
+                shell.starts(),
+                shell.plans(),
+                shell.applyNanos(),
+                shell.prepareNanos(),
+                shell.planNanos(),
+                first,
+                last);
         mostWaiting = shell.waiting();
     }
 
@@ -85,47 +77,9 @@ final class FilledCell {
         return new FilledCell(cell, seed, violations, untilNanos);
     }
 
-    /** Whether the fill came to its end; otherwise its time was over, and the cell must not be used. */
-    boolean complete() {
-        return complete;
-    }
-
-    int starts() {
-        return starts;
-    }
-
-    long cpuNanos() {
-        return applyNanos + prepareNanos + planNanos;
-    }
-
-    int plans() {
-        return plans;
-    }
-
-    long planNanos() {
-        return planNanos;
-    }
-
-    double startsPerCpuSecond() {
-        return starts / (cpuNanos() / 1e9);
-    }
-
-    /** The plan that ended the fill and decided nothing. */
-    OptionalLong lastPlanNanos() {
-        return lastPlanNanos;
-    }
-
-    String text() {
-        return String.format(
-                Locale.ROOT,
-                "%,d starts, %,.0f per cpu-second (apply %.0f ms, prepare %.0f ms, %d plans %.0f ms, the first %.0f ms)",
-                starts,
-                startsPerCpuSecond(),
-                applyNanos / 1e6,
-                prepareNanos / 1e6,
-                plans,
-                planNanos / 1e6,
-                firstPlanNanos / 1e6);
+    /** What the fill has cost. */
+    FillCost cost() {
+        return cost;
     }
 
     CellShell shell() {

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.condition.EnabledIfSystemProperty;
 
@@ -22,7 +23,7 @@ class RepresentativeBenchmark {
     void measure() throws IOException {
         List<String> asked = Arrays.stream(
                         System.getProperty("qm.bench.parts", "").split(","))
-                .flatMap(part -> part.equals("all") ? PARTS.stream() : java.util.stream.Stream.of(part))
+                .flatMap(part -> part.equals("all") ? PARTS.stream() : Stream.of(part))
                 .toList();
         assertThat(PARTS).as("the parts of the benchmark").containsAll(asked);
         CellScale scale = CellScale.configured();
