@@ -111,7 +111,7 @@ final class BenchmarkParts {
     private Samples events(FilledCell cell, int most, long untilNanos) {
         Samples samples = new Samples();
         try {
-            while (samples.size() < most && isBefore(untilNanos)) {
+            while (!cell.isAbandoned() && samples.size() < most && isBefore(untilNanos)) {
                 samples.add(cell.nextEvent(untilNanos + limits.nanos()));
             }
         } catch (EngineSteps.PlanAbandoned abandoned) {
@@ -153,6 +153,10 @@ final class BenchmarkParts {
         int evictions = cell.shell().evictions();
         events(cell, limits.events(), CellShell.cpuNanos() + limits.nanos() / 4);
         Samples events = events(cell, limits.events(), limits.fromNow());
+        if (events.isEmpty()) {
+            report.stopped("No event was measured.");
+            return;
+        }
         String what = String.format(
                 Locale.ROOT,
                 " of %,d events (since the fill %d moves, %d evictions)",
@@ -206,6 +210,10 @@ final class BenchmarkParts {
         FillCost typical = fills.typical();
         events(fills.last(), limits.events() / 4, CellShell.cpuNanos() + limits.nanos() / 8);
         Samples events = events(fills.last(), limits.events() / 2, CellShell.cpuNanos() + limits.nanos() / 2);
+        if (events.isEmpty()) {
+            report.stopped("No event was measured: " + variant.text() + ".");
+            return Optional.empty();
+        }
         VariantCost cost = new VariantCost(typical.microsPerStart(), events);
         String beside = base.map(without -> {
                     double fill = cost.perStartMicros() / without.perStartMicros();
@@ -282,6 +290,10 @@ final class BenchmarkParts {
                 events = new Samples();
             }
             events.add(last.nextEnd());
+        }
+        if (events.isEmpty()) {
+            report.stopped("No event was measured.");
+            return;
         }
         report.row(
                 "One end to the decision, p50, " + even.text(),

@@ -22,6 +22,7 @@ final class FilledCell {
     private final Random random;
     private final int mostWaiting;
     private final FillCost cost;
+    private boolean isAbandoned;
     private long nowMillis = RepresentativeCell.BEGIN_MILLIS;
 
     private FilledCell(CellSource cell, long seed, Violations violations, long untilNanos) {
@@ -132,7 +133,17 @@ final class FilledCell {
                 : shell.waiting() < mostWaiting || shell.running() == 0
                         ? new Change.WorkloadSet(cell.arrival(nowMillis))
                         : shell.end(shell.anyRunning(random));
-        return shell.event(List.of(event), nowMillis, untilNanos);
+        try {
+            return shell.event(List.of(event), nowMillis, untilNanos);
+        } catch (EngineSteps.PlanAbandoned abandoned) {
+            isAbandoned = true;
+            throw abandoned;
+        }
+    }
+
+    /** Whether a plan was abandoned, so that the cell takes no more events. */
+    boolean isAbandoned() {
+        return isAbandoned;
     }
 
     /** Ends a random running workload. Returns the CPU time to the decision. */
