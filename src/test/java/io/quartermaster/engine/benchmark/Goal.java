@@ -19,7 +19,7 @@ enum Goal {
     EVEN_EVENT_P50_MIX(Kind.AT_MOST_MILLIS, 0.033, "ms"),
     EVEN_EVENT_P99_MIX(Kind.AT_MOST_MILLIS, 0.078, "ms"),
     CHANGE(Kind.AT_MOST_MILLIS, 20, "ms"),
-    CHURN_RATIO(Kind.AT_MOST_RATIO, 2, "times the p99 of the fresh cell"),
+    CHURN_RATIO(Kind.AT_MOST_RATIO, 2, "times"),
     /** The part of all GPUs that the fill allocates. */
     ALLOCATED(Kind.AT_LEAST_RATIO, 0.9, "of all GPUs"),
     /** Plans of one moment until nothing more is decided. */
