@@ -11,7 +11,7 @@ import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.SchedulingState;
 import java.lang.management.ManagementFactory;
 
-/** The steps of an engine that benchmarks measure one by one. Only this class needs more than the engine's public face. */
+/** The steps of an engine that benchmarks measure. Only this class needs more than the engine's public face. */
 public final class EngineSteps {
 
     private EngineSteps() {}

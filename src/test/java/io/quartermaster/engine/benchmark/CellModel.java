@@ -24,17 +24,17 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plain model of a cell: what each device, node and quota holds, summed up from the workloads. It knows nodes with whole
- * and partly used GPUs, and work at the leaves of quota trees; no MIG instances, no elastic work, and no quotas over all
- * pools.
+ * Plain model of a cell: the use of each device, node and quota, summed up from the workloads. It knows nodes with
+ * whole and partly used GPUs, and work at the leaves of quota trees; no MIG instances, no elastic work, and no quotas
+ * over all pools.
  */
 final class CellModel {
 
     /** A way to count what is held. */
     enum View {
-        /** What is held now, also by work that is stopping. */
+        /** The use now, also by work that is stopping. */
         NOW,
-        /** What is held once all evicted work has left and all nominated work runs. */
+        /** The use once all evicted work has left and all nominated work runs. */
         PROMISED
     }
 
@@ -57,7 +57,7 @@ final class CellModel {
         }
     }
 
-    /** What is held of one device, by view. */
+    /** The use of one device, by view. */
     static final class DeviceUse {
         final int[] gpuMilli = new int[View.values().length];
         final List<Map<String, Integer>> partsByTenant = List.of(new HashMap<>(), new HashMap<>());

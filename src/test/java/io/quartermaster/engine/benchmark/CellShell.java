@@ -22,7 +22,7 @@ import java.util.Random;
 
 /**
  * Shell for benchmarks: it measures the engine, has every plan checked, and carries plans out without fail. Checks and
- * bookkeeping are outside of the measured time. Victims leave when the caller says so.
+ * accounting are outside of the measured time. Victims leave when the caller says so.
  */
 final class CellShell {
     private final Engine engine;

@@ -10,7 +10,7 @@ interface CellSource {
 
     Settings settings();
 
-    /** Pools, nodes, quotas and the like. */
+    /** Pools, nodes, quotas and budgets. */
     List<Change> base();
 
     /** The workloads that wait before the first plan. */

@@ -103,7 +103,7 @@ final class PlanChecker {
         private final long nowMillis;
         private final List<Violation> violations = new ArrayList<>();
         private final Set<WorkloadId> started = new HashSet<>();
-        /** The places that the plan gives. Their promises hold at its end: a move may be decided before what it needs. */
+        /** The places that the plan gives. Their promises hold at its end. */
         private final Map<Decision, Allocation> given = new LinkedHashMap<>();
 
         Replay(long nowMillis) {
