@@ -121,7 +121,15 @@ class LauncherTest {
 
     @ParameterizedTest
     @ValueSource(
-            strings = {"test --help", "help test", "test --unit -h", "campaign --help", "fmt --help", "dev --help"})
+            strings = {
+                "test --help",
+                "help test",
+                "test --unit -h",
+                "campaign --help",
+                "fmt --help",
+                "dev --help",
+                "bench -h"
+            })
     void helpOnTheLaunchersOwnCommandsNeedsNothing(String arguments) throws Exception {
         String command = arguments.replaceFirst("help ", "").split(" ")[0];
         assertThat(run(arguments.split(" "))).startsWith("Usage: qm " + command);
@@ -141,6 +149,10 @@ class LauncherTest {
                 "test --it PoolIT#a,LeaseIT -X         | process-test-classes failsafe:integration-test failsafe:verify"
                         + " -Dspotless.check.skip -Dit.test=PoolIT#a,LeaseIT -Dqm.test.prepared=HOME/target/prepared -X",
                 "fmt                                   | -q spotless:apply",
+                "bench                                 | test -Dspotless.check.skip -Dtest=RepresentativeBenchmark"
+                        + " -Dqm.bench.parts=all -Dqm.bench.check=false",
+                "bench fill churn --nodes 9 --check -X | test -Dspotless.check.skip -Dtest=RepresentativeBenchmark"
+                        + " -Dqm.bench.parts=fill,churn -Dqm.bench.check=true -Dqm.bench.nodes=9 -X",
             })
     void runsMavenWithWhatIsAskedFor(String arguments, String goals) throws Exception {
         givenAJdk();
@@ -164,6 +176,8 @@ class LauncherTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
+                "bench all of it",
+                "bench --nodes few",
                 "test --it",
                 "test --it --unit",
                 "test --seed",

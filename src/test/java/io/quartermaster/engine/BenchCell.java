@@ -21,13 +21,13 @@ import java.util.OptionalLong;
 import java.util.Random;
 
 /** Large cells for benchmarks, from a fixed seed. */
-final class BenchCell {
+public final class BenchCell {
     static final PoolId POOL = new PoolId("pool");
 
     private BenchCell() {}
 
     /** A pool of nodes with eight GPUs each. */
-    static List<Change> nodes(int count) {
+    public static List<Change> nodes(int count) {
         List<Change> changes = new ArrayList<>();
         changes.add(new Change.PoolSet(Pool.ofNodes(POOL)));
         List<Node.Device> devices = new ArrayList<>();
@@ -50,7 +50,7 @@ final class BenchCell {
     }
 
     /** Quotas of ten tenants with ten groups each; they reserve all GPUs in equal parts and permit borrowing. */
-    static List<Change> quotas(int gpus) {
+    public static List<Change> quotas(int gpus) {
         return quotas(gpus, 10, 10);
     }
 
@@ -68,7 +68,7 @@ final class BenchCell {
     }
 
     /** Waiting single jobs of the hundred groups; each of one GPU, or a mix of 1, 2, 4, 8 and halves. */
-    static List<Change> jobs(int count, boolean mix, long seed) {
+    public static List<Change> jobs(int count, boolean mix, long seed) {
         Random random = new Random(seed);
         List<Change> changes = new ArrayList<>(count);
         for (int i = 0; i < count; i++) {
