@@ -226,6 +226,29 @@ public final class Cluster {
         removeFromTrees(booking, view);
     }
 
+    /** Begins a what-if. */
+    public Transaction transaction() {
+        return new Transaction(this);
+    }
+
+    void bookOnDevices(Booking booking) {
+        PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
+        if (poolCapacity != null) {
+            poolCapacity.add(booking, View.PROJECTED);
+        } else {
+            changeInUnknownPools(booking.gpuMilli(), View.PROJECTED);
+        }
+    }
+
+    void releaseOnDevices(Booking booking) {
+        PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
+        if (poolCapacity != null) {
+            poolCapacity.takeBack(booking, View.PROJECTED);
+        } else {
+            changeInUnknownPools(-booking.gpuMilli(), View.PROJECTED);
+        }
+    }
+
     private void changeInUnknownPools(long gpuMilli, View view) {
         switch (view) {
             case CURRENT -> inUnknownPoolsNowGpuMilli += gpuMilli;
@@ -241,8 +264,8 @@ public final class Cluster {
         return Math.max(inUnknownPoolsNowGpuMilli, inUnknownPoolsNextGpuMilli);
     }
 
-    /** Counts a booking in its trees only, to see how quotas would decide. */
-    public void addToTrees(Booking booking, View view) {
+    /** Counts a booking in its trees only. */
+    void addToTrees(Booking booking, View view) {
         for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
             leaf.add(view, booking.gpuMilli(), booking.preemptible());
         }
@@ -251,7 +274,7 @@ public final class Cluster {
     }
 
     /** Undoes {@link #addToTrees}. */
-    public void removeFromTrees(Booking booking, View view) {
+    void removeFromTrees(Booking booking, View view) {
         for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
             leaf.add(view, -booking.gpuMilli(), booking.preemptible());
         }

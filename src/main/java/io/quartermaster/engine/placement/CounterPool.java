@@ -197,6 +197,15 @@ public final class CounterPool implements PoolCapacity {
 
     @Override
     public void remove(Booking booking, View view) {
+        for (RequestSignature requestSignature : signatures) {
+            requestSignature.capacityFreed(Optional.empty(), Availability.NOW);
+            requestSignature.capacityFreed(Optional.empty(), Availability.IGNORING_NOMINATIONS);
+        }
+        takeBack(booking, view);
+    }
+
+    @Override
+    public void takeBack(Booking booking, View view) {
         change(-booking.gpuMilli(), view);
     }
 
@@ -206,10 +215,6 @@ public final class CounterPool implements PoolCapacity {
     }
 
     private void change(long gpuMilli, View view) {
-        for (RequestSignature requestSignature : gpuMilli < 0 ? signatures : List.<RequestSignature>of()) {
-            requestSignature.capacityFreed(Optional.empty(), Availability.NOW);
-            requestSignature.capacityFreed(Optional.empty(), Availability.IGNORING_NOMINATIONS);
-        }
         switch (view) {
             case CURRENT -> usedNow += gpuMilli;
             case PROJECTED -> usedNext += gpuMilli;

@@ -621,8 +621,8 @@ public final class NodePool implements PoolCapacity {
         }
     }
 
-    /** Undoes {@link #add} of a tentative booking, so that no capacity counts as freed. */
-    private void takeBack(Booking booking, View view) {
+    @Override
+    public void takeBack(Booking booking, View view) {
         for (Allocation.Worker worker : booking.allocation().workers()) {
             NodeCapacity node = onNode(worker);
             if (node != null) {

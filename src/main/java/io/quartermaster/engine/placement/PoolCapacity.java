@@ -115,6 +115,9 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
 
     void add(Booking booking, View view);
 
-    /** Undoes {@link #add}. */
+    /** Undoes {@link #add}. Requests that did not fit before may fit from then on. */
     void remove(Booking booking, View view);
+
+    /** Undoes {@link #add} on trial, so that no capacity counts as freed. */
+    void takeBack(Booking booking, View view);
 }

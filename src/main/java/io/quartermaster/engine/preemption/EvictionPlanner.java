@@ -9,15 +9,14 @@ import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.placement.Availability;
-import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
-import io.quartermaster.engine.quota.View;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -92,10 +91,11 @@ public final class EvictionPlanner {
         if (violation.isPresent() && !isRemovable(violation.get().bound())) {
             return Optional.empty();
         }
-        SolutionValidator solutionValidator = new SolutionValidator(cluster, rules, preemptor);
+        Transaction transaction = cluster.transaction();
+        SolutionValidator solutionValidator = new SolutionValidator(cluster, transaction, rules, preemptor);
         if (violation.isEmpty()) {
             Optional<EvictionPlan> evictionPlan = fromPendingReleases(preemptor)
-                    .or(() -> byConsolidation(preemptor, requestSignature, solutionValidator));
+                    .or(() -> byConsolidation(transaction, preemptor, requestSignature, solutionValidator));
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -115,7 +115,7 @@ public final class EvictionPlanner {
                     && (!evictionScope.fromOwnGroup || !lower.isEmpty())
                     && (evictionScope.fromOwnGroup || !onlyOwnGroupHelps);
             Optional<EvictionPlan> evictionPlan =
-                    possible ? byEviction(preemptor, evictionScope, solutionValidator) : Optional.empty();
+                    possible ? byEviction(transaction, preemptor, evictionScope, solutionValidator) : Optional.empty();
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -147,16 +147,15 @@ public final class EvictionPlanner {
         }
         List<EvictionReceipt.Share> before =
                 nodes.stream().map(QuotaNode::share).toList();
-        cluster.remove(evictionCandidate.booking(), View.PROJECTED);
+        Transaction transaction = cluster.transaction();
+        transaction.release(evictionCandidate.booking());
         Optional<Allocation> place = QuotaAdmission.projected(quotaRequest).isEmpty()
                 ? poolCapacity.place(placementRequest, Availability.NOW)
                 : Optional.empty();
         Optional<EvictionPlan.Eviction> move = place.map(found -> {
-            Booking there = evictionCandidate.booking().at(found);
-            cluster.addToTrees(there, View.PROJECTED);
+            transaction.bookInTrees(evictionCandidate.booking().at(found));
             List<EvictionReceipt.Share> after =
                     nodes.stream().map(QuotaNode::share).toList();
-            cluster.removeFromTrees(there, View.PROJECTED);
             List<EvictionReceipt.Considered> considered =
                     List.of(new EvictionReceipt.Considered(evictionCandidate.id(), EvictionReceipt.Outcome.MOVED));
             EvictionReceipt evictionReceipt =
@@ -169,7 +168,7 @@ public final class EvictionPlanner {
                     place,
                     evictionReceipt);
         });
-        cluster.add(evictionCandidate.booking(), View.PROJECTED);
+        transaction.rollback();
         return move;
     }
 
@@ -232,15 +231,21 @@ public final class EvictionPlanner {
     }
 
     private Optional<EvictionPlan> byConsolidation(
-            Preemptor preemptor, Optional<RequestSignature> requestSignature, SolutionValidator solutionValidator) {
+            Transaction transaction,
+            Preemptor preemptor,
+            Optional<RequestSignature> requestSignature,
+            SolutionValidator solutionValidator) {
         if (requestSignature.isPresent() && notByConsolidation.contains(requestSignature.get())) {
             return Optional.empty();
         }
-        Optional<EvictionPlan> evictionPlan = settings.consolidate()
-                        && preemptor.space().couldFitRearranged(preemptor.request())
-                ? byConsolidation(
-                        preemptor, moveFeasibility(preemptor.space(), requestSignature.isPresent()), solutionValidator)
-                : Optional.empty();
+        Optional<EvictionPlan> evictionPlan =
+                settings.consolidate() && preemptor.space().couldFitRearranged(preemptor.request())
+                        ? byConsolidation(
+                                transaction,
+                                preemptor,
+                                moveFeasibility(preemptor.space(), requestSignature.isPresent()),
+                                solutionValidator)
+                        : Optional.empty();
         if (evictionPlan.isEmpty()) {
             requestSignature.ifPresent(notByConsolidation::add);
         }
@@ -258,7 +263,10 @@ public final class EvictionPlanner {
     }
 
     private Optional<EvictionPlan> byConsolidation(
-            Preemptor preemptor, MoveFeasibility moveFeasibility, SolutionValidator solutionValidator) {
+            Transaction transaction,
+            Preemptor preemptor,
+            MoveFeasibility moveFeasibility,
+            SolutionValidator solutionValidator) {
         MovableCandidates movableCandidates =
                 work.movables(preemptor.space().pool().id());
         // Excludes the preemptor itself, which may be a running workload that requests more workers.
@@ -268,8 +276,9 @@ public final class EvictionPlanner {
                         && rules.isReadmissible(evictionUnit.candidate());
         QuotaNode root = rootOf(preemptor);
         VictimQueue all = new VictimQueue(root, movableCandidates::ofGroup, candidate);
-        Optional<EvictionPlan> anywhere =
-                toMove(preemptor, node -> true, solutionValidator).run(all).flatMap(solutionValidator::acceptIfAllMove);
+        Optional<EvictionPlan> anywhere = toMove(transaction, preemptor, node -> true, solutionValidator)
+                .run(all)
+                .flatMap(solutionValidator::acceptIfAllMove);
         if (anywhere.isPresent()) {
             return anywhere;
         }
@@ -286,7 +295,8 @@ public final class EvictionPlanner {
                 break;
             }
             VictimQueue queue = new VictimQueue(root, movableCandidates.on(area)::get, candidate);
-            Optional<EvictionPlan> evictionPlan = toMove(preemptor, node -> area.contains(node.id()), solutionValidator)
+            Optional<EvictionPlan> evictionPlan = toMove(
+                            transaction, preemptor, node -> area.contains(node.id()), solutionValidator)
                     .run(queue)
                     .flatMap(solutionValidator::acceptIfAllMove);
             if (evictionPlan.isPresent()) {
@@ -310,13 +320,17 @@ public final class EvictionPlanner {
     }
 
     /** A search that continues until every chosen workload has another place. */
-    private VictimSearch toMove(Preemptor preemptor, Predicate<Node> nodes, SolutionValidator solutionValidator) {
+    private VictimSearch toMove(
+            Transaction transaction, Preemptor preemptor, Predicate<Node> nodes, SolutionValidator solutionValidator) {
         return new VictimSearch(
-                cluster, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, MOST_MOVES);
+                transaction, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, MOST_MOVES);
     }
 
     private Optional<EvictionPlan> byEviction(
-            Preemptor preemptor, EvictionScope evictionScope, SolutionValidator solutionValidator) {
+            Transaction transaction,
+            Preemptor preemptor,
+            EvictionScope evictionScope,
+            SolutionValidator solutionValidator) {
         PoolId pool = preemptor.space().pool().id();
         QuotaNode root = rootOf(preemptor);
         Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> running =
@@ -328,7 +342,7 @@ public final class EvictionPlanner {
         if (!all.anybody(allowed)) {
             return Optional.empty();
         }
-        Optional<EvictionPlan> anywhere = new VictimSearch(cluster, preemptor, node -> true, allowed)
+        Optional<EvictionPlan> anywhere = new VictimSearch(transaction, preemptor, node -> true, allowed)
                 .run(all)
                 .flatMap(solutionValidator::acceptIfPermitted);
         if (anywhere.isPresent()) {
@@ -337,8 +351,9 @@ public final class EvictionPlanner {
         for (SortedSet<NodeId> area : preemptor.space().candidateDomains(preemptor.request())) {
             VictimQueue inArea =
                     new VictimQueue(root, running, candidate.and(evictionUnit -> evictionUnit.concerns(area)));
-            Optional<EvictionPlan> evictionPlan =
-                    search(preemptor, area, allowed).run(inArea).flatMap(solutionValidator::acceptIfPermitted);
+            Optional<EvictionPlan> evictionPlan = search(transaction, preemptor, area, allowed)
+                    .run(inArea)
+                    .flatMap(solutionValidator::acceptIfPermitted);
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -380,7 +395,8 @@ public final class EvictionPlanner {
         return preemptor.quotaRequest().leaves().getFirst().tree().root();
     }
 
-    private VictimSearch search(Preemptor preemptor, SortedSet<NodeId> area, VictimQueue.Allowed allowed) {
-        return new VictimSearch(cluster, preemptor, node -> area.contains(node.id()), allowed);
+    private VictimSearch search(
+            Transaction transaction, Preemptor preemptor, SortedSet<NodeId> area, VictimQueue.Allowed allowed) {
+        return new VictimSearch(transaction, preemptor, node -> area.contains(node.id()), allowed);
     }
 }
