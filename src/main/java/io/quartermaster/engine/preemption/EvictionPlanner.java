@@ -24,6 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -267,34 +268,28 @@ public final class EvictionPlanner {
             Preemptor preemptor,
             MoveFeasibility moveFeasibility,
             SolutionValidator solutionValidator) {
-        MovableCandidates movableCandidates =
-                work.movables(preemptor.space().pool().id());
+        UnitsByNode movables = work.movables(preemptor.space().pool().id());
         // Excludes the preemptor itself, which may be a running workload that requests more workers.
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id())
                         && rules.pastMinRuntime(evictionUnit.candidate())
                         && rules.isReadmissible(evictionUnit.candidate());
         QuotaNode root = rootOf(preemptor);
-        VictimQueue all = new VictimQueue(root, movableCandidates::ofGroup, candidate);
-        Optional<EvictionPlan> anywhere = toMove(transaction, preemptor, node -> true, solutionValidator)
-                .run(all)
-                .flatMap(solutionValidator::acceptIfAllMove);
-        if (anywhere.isPresent()) {
-            return anywhere;
-        }
         PlacementRequest placementRequest = preemptor.request();
         int tried = 0;
         for (SortedSet<NodeId> area : preemptor.space().candidateDomains(placementRequest)) {
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> there = movables.on(area);
             boolean oneNode = placementRequest.workers() == 1 && area.size() == 1;
-            if (oneNode
-                    && !moveFeasibility.couldMakeRoom(
-                            placementRequest, area.first(), inArea(movableCandidates, area, candidate))) {
+            if (there.isEmpty()
+                    || oneNode
+                            && !moveFeasibility.couldMakeRoom(
+                                    placementRequest, area.first(), among(there, candidate))) {
                 continue;
             }
             if (++tried > MOST_AREAS) {
                 break;
             }
-            VictimQueue queue = new VictimQueue(root, movableCandidates.on(area)::get, candidate);
+            VictimQueue queue = VictimQueue.ofGroups(root, preemptor.path().tenant(), there, candidate);
             Optional<EvictionPlan> evictionPlan = toMove(
                             transaction, preemptor, node -> area.contains(node.id()), solutionValidator)
                     .run(queue)
@@ -306,10 +301,10 @@ public final class EvictionPlanner {
         return Optional.empty();
     }
 
-    private static List<EvictionUnit> inArea(
-            MovableCandidates movableCandidates, SortedSet<NodeId> area, Predicate<EvictionUnit> candidate) {
+    private static List<EvictionUnit> among(
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> units, Predicate<EvictionUnit> candidate) {
         List<EvictionUnit> inside = new ArrayList<>();
-        for (SortedSet<EvictionUnit> ofGroup : movableCandidates.on(area).values()) {
+        for (SortedSet<EvictionUnit> ofGroup : units.values()) {
             for (EvictionUnit evictionUnit : ofGroup) {
                 if (candidate.test(evictionUnit)) {
                     inside.add(evictionUnit);
@@ -338,7 +333,8 @@ public final class EvictionPlanner {
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> mayBeChosen(preemptor, evictionScope, evictionUnit.candidate());
         VictimQueue.Allowed allowed = toEvict(preemptor, evictionScope);
-        VictimQueue all = new VictimQueue(root, running, candidate);
+        String tenant = preemptor.path().tenant();
+        VictimQueue all = new VictimQueue(root, tenant, running, candidate);
         if (!all.anybody(allowed)) {
             return Optional.empty();
         }
@@ -348,10 +344,15 @@ public final class EvictionPlanner {
         if (anywhere.isPresent()) {
             return anywhere;
         }
+        UnitsByNode byNode = work.byNode(pool);
         for (SortedSet<NodeId> area : preemptor.space().candidateDomains(preemptor.request())) {
-            VictimQueue inArea =
-                    new VictimQueue(root, running, candidate.and(evictionUnit -> evictionUnit.concerns(area)));
-            Optional<EvictionPlan> evictionPlan = search(transaction, preemptor, area, allowed)
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> there = byNode.on(area);
+            if (!couldFree(preemptor, area, among(there, candidate))) {
+                continue;
+            }
+            VictimQueue inArea = VictimQueue.ofGroups(root, tenant, there, candidate);
+            Optional<EvictionPlan> evictionPlan = new VictimSearch(
+                            transaction, preemptor, node -> area.contains(node.id()), allowed)
                     .run(inArea)
                     .flatMap(solutionValidator::acceptIfPermitted);
             if (evictionPlan.isPresent()) {
@@ -359,6 +360,21 @@ public final class EvictionPlanner {
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether enough is free in an area together with all that could be evicted there. */
+    private static boolean couldFree(Preemptor preemptor, SortedSet<NodeId> area, List<EvictionUnit> evictable) {
+        if (evictable.isEmpty()) {
+            return false;
+        }
+        long gpuMilli = 0;
+        for (NodeId node : area) {
+            gpuMilli += preemptor.space().freeGpuMilli(node, Availability.AFTER_RELEASES);
+        }
+        for (EvictionUnit evictionUnit : evictable) {
+            gpuMilli += evictionUnit.gpuMilli();
+        }
+        return gpuMilli >= preemptor.request().leastGpuMilli();
     }
 
     /** Whether a candidate may be chosen at all, as far as this does not depend on the use at the moment of choice. */
@@ -393,10 +409,5 @@ public final class EvictionPlanner {
     /** The root of the tree that orders the victims: the pool's tree, otherwise the tree over all pools. */
     private static QuotaNode rootOf(Preemptor preemptor) {
         return preemptor.quotaRequest().leaves().getFirst().tree().root();
-    }
-
-    private VictimSearch search(
-            Transaction transaction, Preemptor preemptor, SortedSet<NodeId> area, VictimQueue.Allowed allowed) {
-        return new VictimSearch(transaction, preemptor, node -> area.contains(node.id()), allowed);
     }
 }
