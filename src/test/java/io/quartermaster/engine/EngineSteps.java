@@ -1,0 +1,74 @@
+package io.quartermaster.engine;
+
+import io.quartermaster.engine.model.Allocation;
+import io.quartermaster.engine.model.Decision;
+import io.quartermaster.engine.model.NominationEnd;
+import io.quartermaster.engine.model.Plan;
+import io.quartermaster.engine.order.Candidate;
+import io.quartermaster.engine.order.CandidateQueue;
+import io.quartermaster.engine.plan.PlanListener;
+import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.SchedulingState;
+
+/** The steps of an engine that benchmarks measure one by one. Only this class needs more than the engine's public face. */
+public final class EngineSteps {
+
+    private EngineSteps() {}
+
+    /** A plan was abandoned, because its time was over. The engine must not be used after it. */
+    public static final class PlanAbandoned extends RuntimeException {
+        private static final long serialVersionUID = 1;
+        private final int starts;
+
+        PlanAbandoned(int starts) {
+            super("the plan was abandoned after " + starts + " starts", null, false, false);
+            this.starts = starts;
+        }
+
+        /** The starts that the plan had decided. */
+        public int starts() {
+            return starts;
+        }
+    }
+
+    /** Builds the engine's scheduling state, which otherwise its next plan does. */
+    public static void prepare(Engine engine) {
+        engine.openNow();
+    }
+
+    /**
+     * Makes a plan, and abandons it between two attempts once a moment is past.
+     *
+     * @param untilNanos the moment by {@link System#nanoTime}
+     */
+    public static Plan plan(Engine engine, long nowMillis, long untilNanos) {
+        return engine.plan(nowMillis, new Deadline(untilNanos));
+    }
+
+    private static final class Deadline implements PlanListener {
+        private final long untilNanos;
+        private int starts;
+
+        Deadline(long untilNanos) {
+            this.untilNanos = untilNanos;
+        }
+
+        @Override
+        public void begins(DeclaredState declaredState, SchedulingState schedulingState) {}
+
+        @Override
+        public void attemptBegins(Candidate candidate, CandidateQueue candidateQueue) {
+            if (System.nanoTime() - untilNanos > 0) {
+                throw new PlanAbandoned(starts);
+            }
+        }
+
+        @Override
+        public void nominationWithdrawn(Allocation place, NominationEnd why) {}
+
+        @Override
+        public void decided(Decision decision) {
+            starts += decision instanceof Decision.Start ? 1 : 0;
+        }
+    }
+}
