@@ -224,6 +224,17 @@ public final class Cluster {
             changeInUnknownPools(-booking.gpuMilli(), view);
         }
         removeFromTrees(booking, view);
+        if (view == View.PROJECTED) {
+            countRelease();
+        }
+    }
+
+    /**
+     * Counts that work has left, or may have become movable. Capacity and quota that come free in one pool may let work
+     * of another pool move, because quotas over all pools bind both.
+     */
+    public void countRelease() {
+        poolCapacities.values().forEach(PoolCapacity::countRelease);
     }
 
     /** Begins a what-if. */

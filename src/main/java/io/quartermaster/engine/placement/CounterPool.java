@@ -17,6 +17,8 @@ public final class CounterPool implements PoolCapacity {
     private final Pool pool;
     private final long capacityGpuMilli;
     private final List<RequestSignature> signatures = new ArrayList<>();
+    private long releases;
+    private int reservations;
     private long usedNow;
     private long usedNext;
 
@@ -200,6 +202,7 @@ public final class CounterPool implements PoolCapacity {
         for (RequestSignature requestSignature : signatures) {
             requestSignature.capacityFreed(Optional.empty(), Availability.NOW);
             requestSignature.capacityFreed(Optional.empty(), Availability.IGNORING_NOMINATIONS);
+            requestSignature.capacityFreed(Optional.empty(), Availability.AFTER_RELEASES);
         }
         takeBack(booking, view);
     }
@@ -207,6 +210,33 @@ public final class CounterPool implements PoolCapacity {
     @Override
     public void takeBack(Booking booking, View view) {
         change(-booking.gpuMilli(), view);
+    }
+
+    @Override
+    public long releases() {
+        return releases;
+    }
+
+    @Override
+    public void countRelease() {
+        releases++;
+    }
+
+    @Override
+    public boolean isFreeOfReservations() {
+        return reservations == 0;
+    }
+
+    @Override
+    public void reserve(Booking booking) {
+        reservations++;
+        add(booking, View.PROJECTED);
+    }
+
+    @Override
+    public void unreserve(Booking booking) {
+        reservations--;
+        takeBack(booking, View.PROJECTED);
     }
 
     @Override

@@ -19,11 +19,9 @@ import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.function.Function;
@@ -35,8 +33,9 @@ import org.jspecify.annotations.Nullable;
  * reclaim, preempt, and the last two together. It only simulates; the caller carries out the result.
  *
  * <p>Moves need no right. Whether they make room depends on the request and on the running work, not on the preemptor.
- * If moves fail for a request, they are therefore not tried again for an equal request until the next decision. The
- * exception is a running workload that grows, because it is not moved for itself.
+ * If moves fail for a request, they are therefore not tried again for an equal request until work leaves. A start only
+ * takes room, so it makes no move possible. The exception is a running workload that grows, because it is not moved for
+ * itself.
  */
 public final class EvictionPlanner {
     /** The most moves for one start; more are not worth the disruption. */
@@ -49,7 +48,6 @@ public final class EvictionPlanner {
     private final Cluster cluster;
     private final RunningWork work;
     private final EvictionRules rules;
-    private final Set<RequestSignature> notByConsolidation = new HashSet<>();
     private final Map<PoolId, MoveFeasibility> moveFeasibility = new HashMap<>();
 
     public EvictionPlanner(
@@ -77,15 +75,13 @@ public final class EvictionPlanner {
 
     /** Discards what is cached, because bookings have changed. */
     public void invalidate() {
-        notByConsolidation.clear();
         moveFeasibility.clear();
     }
 
     /**
      * The eviction plan with the least disruption, or none.
      *
-     * @param requestSignature the signature of the request, if no property of the preemptor matters; only while there
-     * are no nominations
+     * @param requestSignature the signature of the request, if no property of the preemptor matters
      */
     public Optional<EvictionPlan> plan(Preemptor preemptor, Optional<RequestSignature> requestSignature) {
         Optional<QuotaAdmission.Violation> violation = QuotaAdmission.projected(preemptor.quotaRequest());
@@ -95,7 +91,7 @@ public final class EvictionPlanner {
         Transaction transaction = cluster.transaction();
         SolutionValidator solutionValidator = new SolutionValidator(cluster, transaction, rules, preemptor);
         if (violation.isEmpty()) {
-            Optional<EvictionPlan> evictionPlan = fromPendingReleases(preemptor)
+            Optional<EvictionPlan> evictionPlan = fromPendingReleases(preemptor, requestSignature)
                     .or(() -> byConsolidation(transaction, preemptor, requestSignature, solutionValidator));
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
@@ -173,6 +169,18 @@ public final class EvictionPlanner {
         return move;
     }
 
+    /** Learns whether anything but an eviction could make room for a request. Nothing is decided. */
+    public void learnFromMoves(Preemptor preemptor, RequestSignature requestSignature) {
+        if (QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty()) {
+            Transaction transaction = cluster.transaction();
+            Optional<RequestSignature> known = Optional.of(requestSignature);
+            if (fromPendingReleases(preemptor, known).isEmpty()) {
+                byConsolidation(
+                        transaction, preemptor, known, new SolutionValidator(cluster, transaction, rules, preemptor));
+            }
+        }
+    }
+
     /** The work of lower priority in the preemptor's own group. */
     private List<EvictionUnit> ofLowerPriority(Preemptor preemptor) {
         return work.running(preemptor.space().pool().id(), preemptor.path()).below(preemptor.priority());
@@ -224,11 +232,19 @@ public final class EvictionPlanner {
     }
 
     /** A place in the capacity that is free after all evicted work has left. */
-    private Optional<EvictionPlan> fromPendingReleases(Preemptor preemptor) {
-        return preemptor
+    private Optional<EvictionPlan> fromPendingReleases(
+            Preemptor preemptor, Optional<RequestSignature> requestSignature) {
+        if (requestSignature.filter(RequestSignature::cannotStartAfterReleases).isPresent()) {
+            return Optional.empty();
+        }
+        Optional<EvictionPlan> evictionPlan = preemptor
                 .space()
                 .place(preemptor.request(), Availability.AFTER_RELEASES)
                 .map(place -> new EvictionPlan(place, List.of()));
+        if (evictionPlan.isEmpty() && preemptor.space().isFreeOfReservations()) {
+            requestSignature.ifPresent(RequestSignature::didNotFitAfterReleases);
+        }
+        return evictionPlan;
     }
 
     private Optional<EvictionPlan> byConsolidation(
@@ -236,7 +252,7 @@ public final class EvictionPlanner {
             Preemptor preemptor,
             Optional<RequestSignature> requestSignature,
             SolutionValidator solutionValidator) {
-        if (requestSignature.isPresent() && notByConsolidation.contains(requestSignature.get())) {
+        if (requestSignature.filter(RequestSignature::cannotBeMadeRoomByMoves).isPresent()) {
             return Optional.empty();
         }
         Optional<EvictionPlan> evictionPlan =
@@ -247,8 +263,8 @@ public final class EvictionPlanner {
                                 moveFeasibility(preemptor.space(), requestSignature.isPresent()),
                                 solutionValidator)
                         : Optional.empty();
-        if (evictionPlan.isEmpty()) {
-            requestSignature.ifPresent(notByConsolidation::add);
+        if (evictionPlan.isEmpty() && preemptor.space().isFreeOfReservations()) {
+            requestSignature.ifPresent(RequestSignature::movesMadeNoRoom);
         }
         return evictionPlan;
     }
@@ -268,13 +284,22 @@ public final class EvictionPlanner {
             Preemptor preemptor,
             MoveFeasibility moveFeasibility,
             SolutionValidator solutionValidator) {
-        UnitsByNode movables = work.movables(preemptor.space().pool().id());
         // Excludes the preemptor itself, which may be a running workload that requests more workers.
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id())
                         && rules.pastMinRuntime(evictionUnit.candidate())
                         && rules.isReadmissible(evictionUnit.candidate());
         QuotaNode root = rootOf(preemptor);
+        PoolId pool = preemptor.space().pool().id();
+        VictimQueue all =
+                new VictimQueue(root, preemptor.path().tenant(), path -> work.movables(pool, path), candidate);
+        Optional<EvictionPlan> anywhere = toMove(transaction, preemptor, node -> true, solutionValidator)
+                .run(all)
+                .flatMap(solutionValidator::acceptIfAllMove);
+        if (anywhere.isPresent()) {
+            return anywhere;
+        }
+        UnitsByNode movables = work.movables(pool);
         PlacementRequest placementRequest = preemptor.request();
         int tried = 0;
         for (SortedSet<NodeId> area : preemptor.space().candidateDomains(placementRequest)) {
@@ -289,7 +314,9 @@ public final class EvictionPlanner {
             if (++tried > MOST_AREAS) {
                 break;
             }
-            VictimQueue queue = VictimQueue.ofGroups(root, preemptor.path().tenant(), there, candidate);
+            Predicate<EvictionUnit> movable =
+                    oneNode ? candidate.and(unit -> moveFeasibility.couldGiveWay(unit, area.first())) : candidate;
+            VictimQueue queue = VictimQueue.ofGroups(root, preemptor.path().tenant(), there, movable);
             Optional<EvictionPlan> evictionPlan = toMove(
                             transaction, preemptor, node -> area.contains(node.id()), solutionValidator)
                     .run(queue)

@@ -8,6 +8,8 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
 /** Index of the running workloads that an eviction or a move may choose, by pool and group, and by node. */
 public final class RunningWork {
@@ -22,13 +24,18 @@ public final class RunningWork {
     private static final class NodeIndexes {
         private final UnitsByNode evictable = new UnitsByNode();
         private final UnitsByNode movable = new UnitsByNode();
+        private final Map<QuotaPath, SortedSet<EvictionUnit>> movableOfGroup = new HashMap<>();
 
         void add(EvictionCandidate evictionCandidate) {
             EvictionUnit.of(evictionCandidate)
                     .forEach(evictionUnit -> evictable.add(evictionUnit, evictionUnit.concernedNodes()));
             EvictionUnit whole = EvictionUnit.whole(evictionCandidate);
-            if (evictionCandidate.isComplete()) {
+            if (evictionCandidate.isComplete() && !whole.nodes().isEmpty()) {
                 movable.add(whole, whole.nodes());
+                movableOfGroup
+                        .computeIfAbsent(
+                                evictionCandidate.booking().path(), group -> new TreeSet<>(EvictionUnit.FIRST_TO_GO))
+                        .add(whole);
             }
         }
 
@@ -37,6 +44,11 @@ public final class RunningWork {
                     .forEach(evictionUnit -> evictable.remove(evictionUnit, evictionUnit.concernedNodes()));
             EvictionUnit whole = EvictionUnit.whole(evictionCandidate);
             movable.remove(whole, whole.nodes());
+            SortedSet<EvictionUnit> ofGroup =
+                    movableOfGroup.get(evictionCandidate.booking().path());
+            if (ofGroup != null) {
+                ofGroup.remove(whole);
+            }
         }
     }
 
@@ -54,6 +66,11 @@ public final class RunningWork {
     /** The workloads of a pool that may be moved, each as a whole. */
     public UnitsByNode movables(PoolId pool) {
         return indexes(pool).movable;
+    }
+
+    /** The workloads of a group in a pool that may be moved, each as a whole; null if there are none. */
+    public @Nullable SortedSet<EvictionUnit> movables(PoolId pool, QuotaPath path) {
+        return indexes(pool).movableOfGroup.get(path);
     }
 
     /** The eviction units of a pool by node. */
