@@ -41,6 +41,12 @@ public final class EvictionPlanner {
     /** The most moves for one start; more are not worth the disruption. */
     private static final int MOST_MOVES = 32;
 
+    /**
+     * The most moves whose victims are chosen in the whole pool, in the order of all victims. In a large pool, these
+     * seldom share a node; beyond this number, victims are chosen node by node.
+     */
+    private static final int MOST_MOVES_ANYWHERE = 8;
+
     /** The most nodes or domains that are tried for one start, the emptiest first. */
     private static final int MOST_AREAS = 16;
 
@@ -293,7 +299,8 @@ public final class EvictionPlanner {
         PoolId pool = preemptor.space().pool().id();
         VictimQueue all =
                 new VictimQueue(root, preemptor.path().tenant(), path -> work.movables(pool, path), candidate);
-        Optional<EvictionPlan> anywhere = toMove(transaction, preemptor, node -> true, solutionValidator)
+        Optional<EvictionPlan> anywhere = toMove(
+                        transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
                 .run(all)
                 .flatMap(solutionValidator::acceptIfAllMove);
         if (anywhere.isPresent()) {
@@ -318,7 +325,7 @@ public final class EvictionPlanner {
                     oneNode ? candidate.and(unit -> moveFeasibility.couldGiveWay(unit, area.first())) : candidate;
             VictimQueue queue = VictimQueue.ofGroups(root, preemptor.path().tenant(), there, movable);
             Optional<EvictionPlan> evictionPlan = toMove(
-                            transaction, preemptor, node -> area.contains(node.id()), solutionValidator)
+                            transaction, preemptor, node -> area.contains(node.id()), solutionValidator, MOST_MOVES)
                     .run(queue)
                     .flatMap(solutionValidator::acceptIfAllMove);
             if (evictionPlan.isPresent()) {
@@ -343,9 +350,13 @@ public final class EvictionPlanner {
 
     /** A search that continues until every chosen workload has another place. */
     private VictimSearch toMove(
-            Transaction transaction, Preemptor preemptor, Predicate<Node> nodes, SolutionValidator solutionValidator) {
+            Transaction transaction,
+            Preemptor preemptor,
+            Predicate<Node> nodes,
+            SolutionValidator solutionValidator,
+            int most) {
         return new VictimSearch(
-                transaction, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, MOST_MOVES);
+                transaction, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, most);
     }
 
     private Optional<EvictionPlan> byEviction(

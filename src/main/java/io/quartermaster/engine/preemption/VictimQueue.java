@@ -8,6 +8,7 @@ import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -28,6 +29,9 @@ import org.jspecify.annotations.Nullable;
  * over fair share comes first; within a group, the order of eviction decides.
  */
 final class VictimQueue {
+    private static final Comparator<QuotaNode> GREATEST_SHARE_FIRST = (a, b) ->
+            Ratio.compare(b.used().projected(), b.fairGpuMilli(), a.used().projected(), a.fairGpuMilli());
+
     private final QuotaNode root;
     private final Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> unitsOf;
     private final Predicate<EvictionUnit> candidate;
@@ -216,23 +220,25 @@ final class VictimQueue {
             EvictionUnit evictionUnit = group.first(allowed);
             return evictionUnit == null ? Optional.empty() : Optional.of(new Offer(group, evictionUnit));
         }
+        List<QuotaNode> greatestShareFirst = new ArrayList<>();
+        for (QuotaNode child : node.children()) {
+            if (populated == null || populated.contains(child)) {
+                greatestShareFirst.add(child);
+            }
+        }
+        greatestShareFirst.sort(GREATEST_SHARE_FIRST);
         Offer best = null;
         QuotaNode bestBranch = node;
-        for (QuotaNode child : node.children()) {
-            Offer offer = populated == null || populated.contains(child)
-                    ? knownFirst(child, allowed).orElse(null)
-                    : null;
-            if (offer != null && (best == null || goesBefore(child, offer, bestBranch, best))) {
+        for (QuotaNode child : greatestShareFirst) {
+            if (best != null && GREATEST_SHARE_FIRST.compare(bestBranch, child) < 0) {
+                break;
+            }
+            Offer offer = knownFirst(child, allowed).orElse(null);
+            if (offer != null && (best == null || EvictionUnit.FIRST_TO_GO.compare(offer.unit, best.unit) < 0)) {
                 best = offer;
                 bestBranch = child;
             }
         }
         return Optional.ofNullable(best);
-    }
-
-    private static boolean goesBefore(QuotaNode branch, Offer offer, QuotaNode other, Offer best) {
-        int byShare = Ratio.compare(
-                branch.used().projected(), branch.fairGpuMilli(), other.used().projected(), other.fairGpuMilli());
-        return byShare != 0 ? byShare > 0 : EvictionUnit.FIRST_TO_GO.compare(offer.unit, best.unit) < 0;
     }
 }
