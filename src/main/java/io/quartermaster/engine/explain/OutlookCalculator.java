@@ -13,12 +13,12 @@ import io.quartermaster.engine.model.WorkloadPhase;
 import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.plan.ReleaseSchedule;
 import io.quartermaster.engine.preemption.EvictionPlanner;
 import io.quartermaster.engine.preemption.Preemptor;
 import io.quartermaster.engine.quota.Cap;
 import io.quartermaster.engine.quota.QuotaAdmission;
-import io.quartermaster.engine.quota.View;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.Feasibility;
 import io.quartermaster.engine.state.PoolRequest;
@@ -242,22 +242,21 @@ public final class OutlookCalculator {
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
         ReleaseSchedule releaseSchedule =
                 ReleaseSchedule.of(declaredState, poolCapacity.pool().id(), nowMillis);
-        List<ReleaseSchedule.Ending> gone = new ArrayList<>();
+        Transaction transaction = schedulingState.cluster().transaction();
         Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.AFTER_RELEASES);
         long at = releaseSchedule.lastLeavesMillis();
         for (ReleaseSchedule.Ending ending : releaseSchedule.inOrder()) {
             if (place.isPresent() || ending.atMillis() == ReleaseSchedule.NEVER) {
                 break;
             }
-            poolCapacity.remove(ending.tenure(), View.PROJECTED);
-            gone.add(ending);
+            transaction.releaseOnDevices(ending.tenure());
             at = Math.max(at, ending.atMillis());
             place = poolCapacity.freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli()
                     ? poolCapacity.place(placementRequest, Availability.AFTER_RELEASES)
                     : Optional.empty();
         }
-        gone.reversed().forEach(ending -> poolCapacity.add(ending.tenure(), View.PROJECTED));
-        boolean someSayIt = !gone.isEmpty() || at > nowMillis;
+        boolean someSayIt = transaction.checkpoint() > 0 || at > nowMillis;
+        transaction.rollback();
         return place.isPresent() && someSayIt ? OptionalLong.of(at) : OptionalLong.empty();
     }
 }

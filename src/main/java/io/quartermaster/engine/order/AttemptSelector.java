@@ -31,8 +31,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A class of one pool may be known not to fit, and known not to get room either. Its candidate keeps its position,
  * and with it its effect on the order, but it is not tried. A class of several pools tries them regardless of such
- * knowledge, since its position depends on the pool that it tries next. While backfill reservations exist, this holds
- * for all classes.
+ * knowledge, since its position depends on the pool that it tries next.
  */
 public final class AttemptSelector {
     private final Settings settings;
@@ -57,7 +56,6 @@ public final class AttemptSelector {
             return AttemptSelector.this.boundByCapacity();
         }
     };
-    private boolean placesAreKept;
     private long seen;
 
     public AttemptSelector(
@@ -73,23 +71,14 @@ public final class AttemptSelector {
         this.evictionPlanner = evictionPlanner;
     }
 
-    /**
-     * The candidate queue of a plan.
-     *
-     * @param kept the queue that is kept from plan to plan; used only if there are no backfill reservations
-     * @param keptForOthers whether backfill reservations hold some of the free capacity
-     */
-    public CandidateQueue begin(CandidateQueue kept, boolean keptForOthers) {
-        placesAreKept = keptForOthers;
-        for (SchedulingClass schedulingClass :
-                keptForOthers ? schedulingState.schedulingClasses() : schedulingState.irregularClasses()) {
+    /** Brings the candidate queue, which is kept from plan to plan, up to date for a new plan. */
+    public void begin(CandidateQueue candidateQueue) {
+        for (SchedulingClass schedulingClass : schedulingState.irregularClasses()) {
             exhaustive.put(schedulingClass, selectExhaustively(schedulingClass, null));
             schedulingState.changes().add(schedulingClass);
         }
         seen = schedulingState.changes().cursor();
-        CandidateQueue candidateQueue = keptForOthers ? new CandidateQueue(declaredState) : kept;
         refresh(candidateQueue);
-        return candidateQueue;
     }
 
     /** Updates the queue after a decision. */
@@ -120,22 +109,19 @@ public final class AttemptSelector {
         seen = changeLog.cursor();
     }
 
-    /**
-     * The classes whose next attempt depends on the capacity. For a class of one pool, its signature already covers
-     * this, unless there are backfill reservations.
-     */
+    /** The classes whose next attempt depends on the capacity. For a class of one pool, its signature covers this. */
     private Collection<SchedulingClass> boundByCapacity() {
-        return placesAreKept ? schedulingState.schedulingClasses() : schedulingState.irregularClasses();
+        return schedulingState.irregularClasses();
     }
 
     private void refreshExhaustive(List<SchedulingClass> schedulingClasses) {
-        if (placesAreKept || !exhaustive.isEmpty()) {
+        if (!exhaustive.isEmpty()) {
             schedulingClasses.forEach(this::refreshExhaustive);
         }
     }
 
     private void refreshExhaustive(SchedulingClass schedulingClass) {
-        if (!schedulingClass.isEmpty() && (placesAreKept || !schedulingClass.isRegular())) {
+        if (!schedulingClass.isEmpty() && !schedulingClass.isRegular()) {
             exhaustive.put(
                     schedulingClass,
                     blocked.contains(schedulingClass)
@@ -196,7 +182,7 @@ public final class AttemptSelector {
         if (!blocked.isEmpty() && blocked.contains(schedulingClass)) {
             return null;
         }
-        if (placesAreKept || !schedulingClass.isRegular()) {
+        if (!schedulingClass.isRegular()) {
             return exhaustive.get(schedulingClass);
         }
         return declaredState.standing(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE

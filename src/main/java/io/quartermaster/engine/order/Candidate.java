@@ -83,23 +83,22 @@ public record Candidate(
 
     /** The attempt that it makes now. */
     public Attempt attempt() {
-        return signature == null ? firstAttempt : attempt(signature.cannotStart(), signature.neverFitsEvenRepacked());
+        return signature == null ? firstAttempt : attempt(signature.cannotStart(), signature.onlyEvictionsHelp());
     }
 
     /**
      * The attempt that it makes.
      *
      * @param cannotStart whether its request is known not to fit now
-     * @param lacksRoomLater whether its request would not fit even after all evicted work has left and the rest was
-     * rearranged
+     * @param onlyEvictionsHelp whether it would not fit even after all evicted work has left, and moves make no room
      */
-    Attempt attempt(boolean cannotStart, boolean lacksRoomLater) {
+    Attempt attempt(boolean cannotStart, boolean onlyEvictionsHelp) {
         if (firstAttempt != Attempt.EVICT && !cannotStart) {
             return firstAttempt;
         }
         return switch (feasibility) {
             case POSSIBLE -> Attempt.EVICT;
-            case RELEASES_ONLY -> lacksRoomLater ? Attempt.SKIP : Attempt.EVICT;
+            case RELEASES_ONLY -> onlyEvictionsHelp ? Attempt.SKIP : Attempt.EVICT;
             case IMPOSSIBLE -> Attempt.SKIP;
         };
     }

@@ -47,6 +47,11 @@ public final class CandidateQueue {
                         .allMatch(profileOrder -> profileOrder.pathOrder().isEmpty());
     }
 
+    /** Whether no pool and no profile states an order of its own. */
+    public boolean ordersByTreesAlone() {
+        return treesAlone;
+    }
+
     /** Whether no candidate has an attempt left. */
     public boolean isExhausted() {
         return !viable.any();

@@ -41,7 +41,7 @@ final class ViableCandidateCount {
             return all > 0
                     && offers[
                                     (requestSignature.cannotStart() ? CANNOT_START : 0)
-                                            + (requestSignature.neverFitsEvenRepacked() ? LACKS_ROOM_LATER : 0)]
+                                            + (requestSignature.onlyEvictionsHelp() ? LACKS_ROOM_LATER : 0)]
                             > 0;
         }
     }

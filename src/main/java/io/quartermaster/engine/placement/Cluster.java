@@ -224,6 +224,40 @@ public final class Cluster {
             changeInUnknownPools(-booking.gpuMilli(), view);
         }
         removeFromTrees(booking, view);
+        if (view == View.PROJECTED) {
+            countRelease();
+        }
+    }
+
+    /**
+     * Counts that work has left, or may have become movable. Capacity and quota that come free in one pool may let work
+     * of another pool move, because quotas over all pools bind both.
+     */
+    public void countRelease() {
+        poolCapacities.values().forEach(PoolCapacity::countRelease);
+    }
+
+    /** Begins a what-if. */
+    public Transaction transaction() {
+        return new Transaction(this);
+    }
+
+    void bookOnDevices(Booking booking) {
+        PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
+        if (poolCapacity != null) {
+            poolCapacity.add(booking, View.PROJECTED);
+        } else {
+            changeInUnknownPools(booking.gpuMilli(), View.PROJECTED);
+        }
+    }
+
+    void releaseOnDevices(Booking booking) {
+        PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
+        if (poolCapacity != null) {
+            poolCapacity.takeBack(booking, View.PROJECTED);
+        } else {
+            changeInUnknownPools(-booking.gpuMilli(), View.PROJECTED);
+        }
     }
 
     private void changeInUnknownPools(long gpuMilli, View view) {
@@ -241,8 +275,8 @@ public final class Cluster {
         return Math.max(inUnknownPoolsNowGpuMilli, inUnknownPoolsNextGpuMilli);
     }
 
-    /** Counts a booking in its trees only, to see how quotas would decide. */
-    public void addToTrees(Booking booking, View view) {
+    /** Counts a booking in its trees only. */
+    void addToTrees(Booking booking, View view) {
         for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
             leaf.add(view, booking.gpuMilli(), booking.preemptible());
         }
@@ -251,7 +285,7 @@ public final class Cluster {
     }
 
     /** Undoes {@link #addToTrees}. */
-    public void removeFromTrees(Booking booking, View view) {
+    void removeFromTrees(Booking booking, View view) {
         for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
             leaf.add(view, -booking.gpuMilli(), booking.preemptible());
         }

@@ -17,6 +17,8 @@ public final class CounterPool implements PoolCapacity {
     private final Pool pool;
     private final long capacityGpuMilli;
     private final List<RequestSignature> signatures = new ArrayList<>();
+    private long releases;
+    private int reservations;
     private long usedNow;
     private long usedNext;
 
@@ -197,7 +199,44 @@ public final class CounterPool implements PoolCapacity {
 
     @Override
     public void remove(Booking booking, View view) {
+        for (RequestSignature requestSignature : signatures) {
+            requestSignature.capacityFreed(Optional.empty(), Availability.NOW);
+            requestSignature.capacityFreed(Optional.empty(), Availability.IGNORING_NOMINATIONS);
+            requestSignature.capacityFreed(Optional.empty(), Availability.AFTER_RELEASES);
+        }
+        takeBack(booking, view);
+    }
+
+    @Override
+    public void takeBack(Booking booking, View view) {
         change(-booking.gpuMilli(), view);
+    }
+
+    @Override
+    public long releases() {
+        return releases;
+    }
+
+    @Override
+    public void countRelease() {
+        releases++;
+    }
+
+    @Override
+    public boolean isFreeOfReservations() {
+        return reservations == 0;
+    }
+
+    @Override
+    public void reserve(Booking booking) {
+        reservations++;
+        add(booking, View.PROJECTED);
+    }
+
+    @Override
+    public void unreserve(Booking booking) {
+        reservations--;
+        takeBack(booking, View.PROJECTED);
     }
 
     @Override
@@ -206,10 +245,6 @@ public final class CounterPool implements PoolCapacity {
     }
 
     private void change(long gpuMilli, View view) {
-        for (RequestSignature requestSignature : gpuMilli < 0 ? signatures : List.<RequestSignature>of()) {
-            requestSignature.capacityFreed(Optional.empty(), Availability.NOW);
-            requestSignature.capacityFreed(Optional.empty(), Availability.IGNORING_NOMINATIONS);
-        }
         switch (view) {
             case CURRENT -> usedNow += gpuMilli;
             case PROJECTED -> usedNext += gpuMilli;

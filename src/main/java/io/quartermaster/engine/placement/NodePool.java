@@ -49,6 +49,8 @@ public final class NodePool implements PoolCapacity {
     private long upGpuMilli;
     private long elsewhereNowGpuMilli;
     private long elsewhereNextGpuMilli;
+    private long releases;
+    private int reservations;
 
     NodePool(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
         this.pool = pool;
@@ -589,6 +591,33 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
+    public long releases() {
+        return releases;
+    }
+
+    @Override
+    public void countRelease() {
+        releases++;
+    }
+
+    @Override
+    public boolean isFreeOfReservations() {
+        return reservations == 0;
+    }
+
+    @Override
+    public void reserve(Booking booking) {
+        reservations++;
+        add(booking, View.PROJECTED);
+    }
+
+    @Override
+    public void unreserve(Booking booking) {
+        reservations--;
+        takeBack(booking, View.PROJECTED);
+    }
+
+    @Override
     public void register(RequestSignature requestSignature) {
         signatures.add(requestSignature);
     }
@@ -614,15 +643,14 @@ public final class NodePool implements PoolCapacity {
             NodeCapacity node = onNode(worker);
             if (node != null) {
                 capacityFreed(node, Availability.NOW);
-                if (view == View.CURRENT) {
-                    capacityFreed(node, Availability.IGNORING_NOMINATIONS);
-                }
+                capacityFreed(
+                        node, view == View.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES);
             }
         }
     }
 
-    /** Undoes {@link #add} of a tentative booking, so that no capacity counts as freed. */
-    private void takeBack(Booking booking, View view) {
+    @Override
+    public void takeBack(Booking booking, View view) {
         for (Allocation.Worker worker : booking.allocation().workers()) {
             NodeCapacity node = onNode(worker);
             if (node != null) {

@@ -110,11 +110,29 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     /** The free part of a place, worker by worker, in whole devices or parts; empty if nothing is free. */
     Optional<Booking> freePart(Booking booking, Availability availability);
 
+    /** How often work has left the pool, or may have become movable. */
+    long releases();
+
+    /** Counts that work anywhere has left or may have become movable. */
+    void countRelease();
+
+    /** Whether no backfill reservation holds devices of the pool. */
+    boolean isFreeOfReservations();
+
+    /** Holds devices for a backfill reservation. */
+    void reserve(Booking booking);
+
+    /** Undoes {@link #reserve}; no capacity counts as freed. */
+    void unreserve(Booking booking);
+
     /** Registers a signature, which from then on learns of freed capacity that may serve it. */
     void register(RequestSignature requestSignature);
 
     void add(Booking booking, View view);
 
-    /** Undoes {@link #add}. */
+    /** Undoes {@link #add}. Requests that did not fit before may fit from then on. */
     void remove(Booking booking, View view);
+
+    /** Undoes {@link #add} on trial, so that no capacity counts as freed. */
+    void takeBack(Booking booking, View view);
 }

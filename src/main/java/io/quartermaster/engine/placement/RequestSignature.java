@@ -20,6 +20,9 @@ public final class RequestSignature {
     private final List<QuotaNode> roots;
     private boolean knownUnplaceableNow;
     private boolean knownUnplaceableIgnoringNominations;
+    private boolean knownUnplaceableAfterReleases;
+    /** The number of releases at which moves were last known to make no room; -1 if they never were. */
+    private long unmovableAtRelease = -1;
 
     /**
      * @param tenant the tenant whose GPUs it may share; empty if the tenant does not matter
@@ -62,9 +65,38 @@ public final class RequestSignature {
         return false;
     }
 
-    /** Whether it would not fit even after all evicted work has left and the remaining work was rearranged. */
-    public boolean neverFitsEvenRepacked() {
-        return !poolCapacity.couldFitRearranged(placementRequest);
+    /**
+     * Whether only an eviction could still make room: it does not fit after all evicted work has left, and moves are
+     * known to make no room or certainly cannot.
+     */
+    public boolean onlyEvictionsHelp() {
+        return knownUnplaceableAfterReleases && cannotBeMadeRoomByMoves()
+                || poolCapacity.isFreeOfReservations() && !poolCapacity.couldFitRearranged(placementRequest);
+    }
+
+    /** Whether no moves make room for it, as far as is known since work last left. */
+    public boolean cannotBeMadeRoomByMoves() {
+        return unmovableAtRelease == poolCapacity.releases();
+    }
+
+    /** Records that no moves make room for it. */
+    public void movesMadeNoRoom() {
+        unmovableAtRelease = poolCapacity.releases();
+    }
+
+    /** Whether it is known not to fit after all evicted work has left. */
+    public boolean cannotStartAfterReleases() {
+        return knownUnplaceableAfterReleases;
+    }
+
+    /** Records that there is no place for it after all evicted work has left. */
+    public void didNotFitAfterReleases() {
+        cacheMiss(Availability.AFTER_RELEASES);
+    }
+
+    /** Whether it is known not to fit now. */
+    public boolean isKnownNotToFitNow() {
+        return knownUnplaceableNow;
     }
 
     /** Whether less than its amount is free. */
@@ -100,7 +132,7 @@ public final class RequestSignature {
         switch (availability) {
             case NOW -> knownUnplaceableNow = true;
             case IGNORING_NOMINATIONS -> knownUnplaceableIgnoringNominations = true;
-            case AFTER_RELEASES -> throw new IllegalArgumentException("misses after releases are not cached");
+            case AFTER_RELEASES -> knownUnplaceableAfterReleases = true;
         }
     }
 
@@ -108,7 +140,7 @@ public final class RequestSignature {
         return switch (availability) {
             case NOW -> knownUnplaceableNow;
             case IGNORING_NOMINATIONS -> knownUnplaceableIgnoringNominations;
-            case AFTER_RELEASES -> false;
+            case AFTER_RELEASES -> knownUnplaceableAfterReleases;
         };
     }
 
@@ -117,7 +149,7 @@ public final class RequestSignature {
         switch (availability) {
             case NOW -> knownUnplaceableNow = false;
             case IGNORING_NOMINATIONS -> knownUnplaceableIgnoringNominations = false;
-            case AFTER_RELEASES -> throw new IllegalArgumentException("misses after releases are not cached");
+            case AFTER_RELEASES -> knownUnplaceableAfterReleases = false;
         }
     }
 

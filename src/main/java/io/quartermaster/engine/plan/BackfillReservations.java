@@ -2,6 +2,8 @@ package io.quartermaster.engine.plan;
 
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Change;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.order.Candidate;
@@ -10,24 +12,24 @@ import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
-import io.quartermaster.engine.quota.View;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.PoolRequestFactory;
 import io.quartermaster.engine.state.SchedulingClass;
 import io.quartermaster.engine.state.SchedulingState;
 import java.util.ArrayList;
-import java.util.Collection;
-import java.util.Collections;
-import java.util.Comparator;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 
 /**
  * The backfill reservations of one plan. They are for work that has waited for longer than {@code patience} for fit
@@ -40,17 +42,13 @@ import java.util.OptionalLong;
  * priority in its group, and work of other groups within their reservation while the holder is beyond its own.
  */
 public final class BackfillReservations {
-    private static final Comparator<Candidate> LONGEST_WAITING = Comparator.<Candidate>comparingLong(
-                    candidate -> candidate.head().submittedMillis())
-            .thenComparingLong(candidate -> candidate.head().sequence())
-            .thenComparing(candidate -> candidate.head().id());
-
     private final Settings settings;
     private final DeclaredState declaredState;
     private final SchedulingState schedulingState;
     private final PoolRequestFactory poolRequestFactory;
     private final long nowMillis;
     private final List<Claim> claims = new ArrayList<>();
+    private final Map<PoolId, ReleaseSchedule> releaseSchedules = new HashMap<>();
 
     BackfillReservations(
             Settings settings,
@@ -94,6 +92,7 @@ public final class BackfillReservations {
         private final Booking place;
         private final long freeAtMillis;
         private Optional<Booking> held = Optional.empty();
+        private boolean suspended;
 
         Claim(Candidate candidate, Booking place, long freeAtMillis) {
             this.candidate = candidate;
@@ -103,12 +102,43 @@ public final class BackfillReservations {
 
         void hold(Availability availability) {
             held = candidate.space().freePart(place, availability);
-            held.ifPresent(part -> candidate.space().add(part, View.PROJECTED));
+            held.ifPresent(part -> candidate.space().reserve(part));
+            suspended = false;
         }
 
         void release() {
-            held.ifPresent(part -> candidate.space().remove(part, View.PROJECTED));
+            held.ifPresent(part -> candidate.space().unreserve(part));
             held = Optional.empty();
+        }
+
+        /** Releases it until it is held again. */
+        void suspend() {
+            release();
+            suspended = true;
+        }
+
+        /** The nodes of its place; none in a counted pool. */
+        List<NodeId> nodes() {
+            List<NodeId> nodes = new ArrayList<>();
+            for (Allocation.Worker worker : place.allocation().workers()) {
+                if (worker.place() instanceof Allocation.Place.OnNode on && !nodes.contains(on.node())) {
+                    nodes.add(on.node());
+                }
+            }
+            return nodes;
+        }
+
+        /** Whether another allocation is on one of its nodes, or in its pool if that is only counted. */
+        boolean touches(Allocation other) {
+            if (!other.pool().equals(place.allocation().pool())) {
+                return false;
+            }
+            for (Allocation.Worker worker : place.allocation().workers()) {
+                if (!(worker.place() instanceof Allocation.Place.OnNode on) || other.touches(on.node())) {
+                    return true;
+                }
+            }
+            return false;
         }
     }
 
@@ -131,11 +161,9 @@ public final class BackfillReservations {
                     .findFirst()
                     .ifPresent(candidate -> withoutRequest.put(schedulingClass, withoutRequest(candidate)));
         }
-        CandidateQueue candidateQueue = new CandidateQueue(declaredState);
-        while (!withoutRequest.isEmpty() && claims.size() < settings.backfillReservations()) {
-            SchedulingClass next = first(withoutRequest.values(), candidateQueue);
-            withoutRequest.remove(next);
-            earliest(next).ifPresent(claim -> {
+        ReservationOrder order = new ReservationOrder(new CandidateQueue(declaredState), withoutRequest.values());
+        while (!order.isEmpty() && claims.size() < settings.backfillReservations()) {
+            earliest(order.next()).ifPresent(claim -> {
                 claim.hold(Availability.NOW);
                 claims.add(claim);
             });
@@ -179,27 +207,6 @@ public final class BackfillReservations {
                 null);
     }
 
-    /**
-     * The class that gets the next reservation, in the order of start without the request, as for the right to a
-     * reservation. Between groups, the workload that has waited longest is first. Shares change with every workload
-     * that ends. By shares, another group would overtake at the very moment when the whole place is free.
-     *
-     * @param candidates at least one, each without its request
-     */
-    private static SchedulingClass first(Collection<Candidate> candidates, CandidateQueue candidateQueue) {
-        List<Candidate> contenders = candidateQueue.finalists(candidates);
-        Candidate oldest = Collections.min(contenders, LONGEST_WAITING);
-        return contenders.stream()
-                .filter(candidate -> candidate
-                        .schedulingClass()
-                        .key()
-                        .path()
-                        .equals(oldest.schedulingClass().key().path()))
-                .min(Candidate.IN_GROUP)
-                .orElse(oldest)
-                .schedulingClass();
-    }
-
     private Optional<Claim> earliest(SchedulingClass schedulingClass) {
         Claim best = null;
         for (Candidate candidate : eligible(schedulingClass)) {
@@ -223,33 +230,114 @@ public final class BackfillReservations {
     /** Simulates the ends of running work, in the order of their stated times, until there is a place. */
     private Optional<Claim> afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
         PoolCapacity poolCapacity = candidate.space();
-        List<ReleaseSchedule.Ending> gone = new ArrayList<>();
+        ReleaseSchedule releaseSchedule = releaseSchedules.computeIfAbsent(
+                poolCapacity.pool().id(), pool -> ReleaseSchedule.of(declaredState, pool, nowMillis));
+        List<ReleaseSchedule.Ending> endings = releaseSchedule.inOrder();
         Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.AFTER_RELEASES);
-        ReleaseSchedule releaseSchedule =
-                ReleaseSchedule.of(declaredState, poolCapacity.pool().id(), nowMillis);
-        long freeAt = releaseSchedule.lastLeavesMillis();
-        for (ReleaseSchedule.Ending ending : releaseSchedule.inOrder()) {
-            if (place.isPresent()) {
-                break;
+        int ended = 0;
+        if (place.isEmpty() && !endings.isEmpty()) {
+            EndedWork endedWork = new EndedWork(placementRequest, poolCapacity, endings);
+            ended = endedWork.fewestWithAPlace(placementRequest.shape().isPlain());
+            place = endedWork.placeAfter(ended);
+            endedWork.undo();
+        }
+        long free = ended == 0
+                ? releaseSchedule.lastLeavesMillis()
+                : Math.max(
+                        releaseSchedule.lastLeavesMillis(),
+                        endings.get(ended - 1).atMillis());
+        return place.map(found -> new Claim(candidate, tenure(candidate, found), free));
+    }
+
+    /**
+     * A what-if in which the first of the ending workloads of a pool have left. Meanwhile the earlier reservations hold
+     * what has come free of their places.
+     */
+    private final class EndedWork {
+        private final PlacementRequest placementRequest;
+        private final PoolCapacity poolCapacity;
+        private final List<ReleaseSchedule.Ending> endings;
+        private final Transaction transaction = schedulingState.cluster().transaction();
+        private final Map<NodeId, List<Claim>> byNode = new HashMap<>();
+        private final Set<Claim> touched = new LinkedHashSet<>();
+
+        EndedWork(PlacementRequest placementRequest, PoolCapacity poolCapacity, List<ReleaseSchedule.Ending> endings) {
+            this.placementRequest = placementRequest;
+            this.poolCapacity = poolCapacity;
+            this.endings = endings;
+            for (Claim claim : claims) {
+                if (claim.candidate.space() == poolCapacity) {
+                    claim.release();
+                    claim.hold(Availability.AFTER_RELEASES);
+                    for (NodeId node : claim.nodes()) {
+                        byNode.computeIfAbsent(node, id -> new ArrayList<>(1)).add(claim);
+                    }
+                }
             }
-            poolCapacity.remove(ending.tenure(), View.PROJECTED);
-            gone.add(ending);
-            freeAt = Math.max(freeAt, ending.atMillis());
-            claims.forEach(earlier -> {
-                earlier.release();
-                earlier.hold(Availability.AFTER_RELEASES);
-            });
-            place = poolCapacity.freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli()
+        }
+
+        /**
+         * The smallest number of ended workloads after which there is a place; all of them if there is none.
+         *
+         * @param isMonotonic whether a place remains possible when more work ends
+         */
+        int fewestWithAPlace(boolean isMonotonic) {
+            int without = 0;
+            int with = 1;
+            while (placeAfter(with).isEmpty() && with < endings.size()) {
+                without = with;
+                with = isMonotonic ? Math.min(endings.size(), 2 * with) : with + 1;
+            }
+            while (with - without > 1) {
+                int middle = (with + without) / 2;
+                if (placeAfter(middle).isPresent()) {
+                    with = middle;
+                } else {
+                    without = middle;
+                }
+            }
+            return with;
+        }
+
+        Optional<Allocation> placeAfter(int ended) {
+            touched.forEach(Claim::release);
+            transaction.rollbackTo(Math.min(ended, transaction.checkpoint()));
+            while (transaction.checkpoint() < ended) {
+                ReleaseSchedule.Ending ending = endings.get(transaction.checkpoint());
+                transaction.releaseOnDevices(ending.tenure());
+                ending.tenure().allocation().workers().forEach(this::touch);
+            }
+            touched.forEach(claim -> claim.hold(Availability.AFTER_RELEASES));
+            return poolCapacity.freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli()
                     ? poolCapacity.place(placementRequest, Availability.AFTER_RELEASES)
                     : Optional.empty();
         }
-        if (!gone.isEmpty()) {
-            claims.reversed().forEach(Claim::release);
-            gone.reversed().forEach(ending -> poolCapacity.add(ending.tenure(), View.PROJECTED));
+
+        private void touch(Allocation.Worker worker) {
+            if (worker.place() instanceof Allocation.Place.OnNode on) {
+                release(byNode.getOrDefault(on.node(), List.of()));
+            } else {
+                release(claims);
+            }
+        }
+
+        private void release(List<Claim> concerned) {
+            for (Claim claim : concerned) {
+                if (claim.candidate.space() == poolCapacity && touched.add(claim)) {
+                    claim.release();
+                }
+            }
+        }
+
+        void undo() {
+            for (Claim claim : claims) {
+                if (claim.candidate.space() == poolCapacity) {
+                    claim.suspend();
+                }
+            }
+            transaction.rollback();
             restore();
         }
-        long free = freeAt;
-        return place.map(found -> new Claim(candidate, tenure(candidate, found), free));
     }
 
     /** Whether there are reservations. */
@@ -270,7 +358,16 @@ public final class BackfillReservations {
     void suspendFor(Candidate candidate, boolean backfill) {
         for (Claim claim : claims) {
             if (!appliesTo(claim, candidate) || (backfill && endsBefore(claim, candidate.head()))) {
-                claim.release();
+                claim.suspend();
+            }
+        }
+    }
+
+    /** Releases, until {@link #restore}, all reservations in a pool. */
+    void suspendAll(PoolCapacity poolCapacity) {
+        for (Claim claim : claims) {
+            if (claim.candidate.space() == poolCapacity) {
+                claim.suspend();
             }
         }
     }
@@ -313,12 +410,29 @@ public final class BackfillReservations {
                 && nowMillis + workload.maxRuntimeMillis().getAsLong() <= claim.freeAtMillis;
     }
 
-    /** Holds the free part of every reservation again. */
+    /** Holds all suspended reservations again. */
     void restore() {
         for (Claim claim : claims) {
-            claim.release();
-            claim.hold(Availability.NOW);
+            if (claim.suspended) {
+                claim.hold(Availability.NOW);
+            }
         }
+    }
+
+    /** Holds again what is suspended, and what is free now of the reservations beside an allocation. */
+    void holdAgain(Allocation changed) {
+        for (Claim claim : claims) {
+            if (claim.touches(changed)) {
+                claim.suspend();
+            }
+        }
+        restore();
+    }
+
+    /** Holds the free part of every reservation again. */
+    void holdAllAgain() {
+        claims.forEach(Claim::suspend);
+        restore();
     }
 
     /** Ends the reservation of a class whose head starts or gets a nomination. */

@@ -9,6 +9,7 @@ import io.quartermaster.engine.model.WorkloadPhase;
 import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.BudgetMeter;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaRequest;
@@ -50,9 +51,10 @@ final class NominationCheck {
         if (!isOpen(workload, poolCapacity.pool())) {
             return Optional.of(NominationEnd.CLOSED);
         }
-        schedulingState.cluster().remove(booking, View.PROJECTED);
+        Transaction transaction = schedulingState.cluster().transaction();
+        transaction.release(booking);
         Optional<NominationEnd> lapse = inBooks(workload, booking, poolCapacity);
-        schedulingState.cluster().add(booking, View.PROJECTED);
+        transaction.rollback();
         return lapse;
     }
 

@@ -98,17 +98,20 @@ public final class Planner {
     }
 
     public List<Decision> decide() {
+        if (settings.longestMinRuntimeMillis() > 0 || churnGuard.takeFreedSome()) {
+            schedulingState.cluster().countRelease();
+        }
         computeFairShares();
         planListener.begins(declaredState, schedulingState);
         settleNominations();
         mandatoryEvictions.stop();
         backfillReservations.reserve();
-        CandidateQueue candidateQueue = attemptSelector.begin(candidates, backfillReservations.any());
-        while (!candidateQueue.isExhausted()) {
-            Candidate candidate = candidateQueue.next();
-            planListener.attemptBegins(candidate, candidateQueue);
+        attemptSelector.begin(candidates);
+        while (!candidates.isExhausted()) {
+            Candidate candidate = candidates.next();
+            planListener.attemptBegins(candidate, candidates);
             tryCandidate(candidate);
-            attemptSelector.refresh(candidateQueue);
+            attemptSelector.refresh(candidates);
         }
         moveBack();
         attemptSelector.end();
@@ -203,10 +206,7 @@ public final class Planner {
     }
 
     private void tryStart(Candidate candidate) {
-        Optional<Allocation> place = freePlace(candidate, false);
-        if (place.isEmpty() && backfillReservations.any()) {
-            place = freePlace(candidate, true);
-        }
+        Optional<Allocation> place = freePlace(candidate);
         if (place.isPresent()) {
             planBuilder.start(
                     candidate.schedulingClass(),
@@ -214,10 +214,11 @@ public final class Planner {
                     rule(candidate),
                     backfillReservations.has(candidate.schedulingClass()));
             backfillReservations.fulfil(candidate.schedulingClass());
+            backfillReservations.holdAgain(place.get());
         } else {
             attemptSelector.noFreeRoom(candidate);
+            backfillReservations.restore();
         }
-        backfillReservations.restore();
     }
 
     private void tryReclaimReserved(Candidate candidate) {
@@ -313,7 +314,7 @@ public final class Planner {
         best.ifPresent(found -> {
             planBuilder.start(schedulingClass, found.place(), rule(found.offer()), false);
             backfillReservations.fulfil(schedulingClass);
-            backfillReservations.restore();
+            backfillReservations.holdAgain(found.place());
         });
         return best.isPresent();
     }
@@ -337,17 +338,30 @@ public final class Planner {
 
     /**
      * The place where the candidate's head could start now, beside the backfill reservations or, as backfill, before
-     * they need it.
+     * they need it. What does not fit even without reservations is not tried again until capacity comes free.
      */
-    private Optional<Allocation> freePlace(Candidate candidate, boolean backfill) {
-        if (QuotaAdmission.current(candidate.ask()).isPresent()) {
+    private Optional<Allocation> freePlace(Candidate candidate) {
+        Optional<RequestSignature> signature = candidate.poolRequest().signature();
+        if (signature.filter(RequestSignature::isKnownNotToFitNow).isPresent()
+                || QuotaAdmission.current(candidate.ask()).isPresent()) {
             return Optional.empty();
         }
-        backfillReservations.suspendFor(candidate, backfill);
-        Optional<Allocation> place =
-                candidate.space().place(poolRequestFactory.request(candidate.schedulingClass()), Availability.NOW);
-        if (place.isEmpty() && !backfillReservations.any()) {
-            candidate.poolRequest().signature().ifPresent(RequestSignature::didNotFitNow);
+        PlacementRequest placementRequest = poolRequestFactory.request(candidate.schedulingClass());
+        backfillReservations.suspendFor(candidate, false);
+        Optional<Allocation> place = candidate.space().place(placementRequest, Availability.NOW);
+        if (place.isEmpty() && backfillReservations.any()) {
+            backfillReservations.suspendFor(candidate, true);
+            place = candidate.space().place(placementRequest, Availability.NOW);
+        }
+        if (place.isEmpty() && signature.isPresent()) {
+            backfillReservations.suspendAll(candidate.space());
+            if (candidate.space().isFreeOfReservations()
+                    && candidate
+                            .space()
+                            .place(placementRequest, Availability.NOW)
+                            .isEmpty()) {
+                signature.get().didNotFitNow();
+            }
         }
         return place;
     }
@@ -370,20 +384,30 @@ public final class Planner {
                 || !poolRequest.mayStartIn(settings.graceMillis())) {
             return EvictionAttempt.NONE;
         }
+        Optional<RequestSignature> signature = schedulingClass.isGrowth() ? Optional.empty() : poolRequest.signature();
         backfillReservations.suspendFor(candidate, false);
         Workload head = schedulingClass.head();
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
-        Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(
-                poolRequest.preemptor(
-                        head,
-                        placementRequest,
-                        allowedActions(head, poolRequest.space().pool(), asked)),
-                backfillReservations.any() || schedulingClass.isGrowth() ? Optional.empty() : poolRequest.signature());
+        Preemptor preemptor = poolRequest.preemptor(
+                head, placementRequest, allowedActions(head, poolRequest.space().pool(), asked));
+        Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(preemptor, signature);
+        if (evictionPlan.isEmpty()
+                && signature.isPresent()
+                && !poolRequest.space().isFreeOfReservations()
+                && !signature.get().cannotBeMadeRoomByMoves()) {
+            // What fails even without reservations is not searched again until work leaves.
+            backfillReservations.suspendAll(poolRequest.space());
+            if (poolRequest.space().isFreeOfReservations()) {
+                evictionPlanner.learnFromMoves(preemptor, signature.get());
+            }
+        }
         EvictionAttempt made = evictionPlan.map(found -> start(found, head)).orElse(EvictionAttempt.NONE);
         if (made == EvictionAttempt.MADE) {
             backfillReservations.fulfil(schedulingClass);
+            backfillReservations.holdAllAgain();
+        } else {
+            backfillReservations.restore();
         }
-        backfillReservations.restore();
         return made;
     }
 

@@ -19,6 +19,8 @@ public final class ChurnGuard {
     /** Odd from an eviction until the next gain. Half of the number, rounded up, is the number of evictions. */
     private final Map<WorkloadId, Integer> turns = new HashMap<>();
 
+    private boolean freedSome;
+
     /** Records that the workload, or some of its workers, are evicted. */
     public void recordEviction(WorkloadId workload) {
         turns.compute(workload, (id, turn) -> turn == null ? 1 : turn | 1);
@@ -31,7 +33,15 @@ public final class ChurnGuard {
 
     /** Forgets all counts after an external event, so that every workload may be evicted again. */
     public void forget() {
+        freedSome |= turns.values().stream().anyMatch(turn -> turn >= 2 * MOST);
         turns.clear();
+    }
+
+    /** Whether work may be evicted again that could not be before the last call. */
+    public boolean takeFreedSome() {
+        boolean freed = freedSome;
+        freedSome = false;
+        return freed;
     }
 
     /** Restores the counts of a snapshot. */

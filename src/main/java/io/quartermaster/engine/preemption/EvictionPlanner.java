@@ -9,22 +9,20 @@ import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.placement.Availability;
-import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
-import io.quartermaster.engine.quota.View;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.Set;
+import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
@@ -35,12 +33,19 @@ import org.jspecify.annotations.Nullable;
  * reclaim, preempt, and the last two together. It only simulates; the caller carries out the result.
  *
  * <p>Moves need no right. Whether they make room depends on the request and on the running work, not on the preemptor.
- * If moves fail for a request, they are therefore not tried again for an equal request until the next decision. The
- * exception is a running workload that grows, because it is not moved for itself.
+ * If moves fail for a request, they are therefore not tried again for an equal request until work leaves. A start only
+ * takes room, so it makes no move possible. The exception is a running workload that grows, because it is not moved for
+ * itself.
  */
 public final class EvictionPlanner {
     /** The most moves for one start; more are not worth the disruption. */
     private static final int MOST_MOVES = 32;
+
+    /**
+     * The most moves whose victims are chosen in the whole pool, in the order of all victims. In a large pool, these
+     * seldom share a node; beyond this number, victims are chosen node by node.
+     */
+    private static final int MOST_MOVES_ANYWHERE = 8;
 
     /** The most nodes or domains that are tried for one start, the emptiest first. */
     private static final int MOST_AREAS = 16;
@@ -49,7 +54,6 @@ public final class EvictionPlanner {
     private final Cluster cluster;
     private final RunningWork work;
     private final EvictionRules rules;
-    private final Set<RequestSignature> notByConsolidation = new HashSet<>();
     private final Map<PoolId, MoveFeasibility> moveFeasibility = new HashMap<>();
 
     public EvictionPlanner(
@@ -77,25 +81,24 @@ public final class EvictionPlanner {
 
     /** Discards what is cached, because bookings have changed. */
     public void invalidate() {
-        notByConsolidation.clear();
         moveFeasibility.clear();
     }
 
     /**
      * The eviction plan with the least disruption, or none.
      *
-     * @param requestSignature the signature of the request, if no property of the preemptor matters; only while there
-     * are no nominations
+     * @param requestSignature the signature of the request, if no property of the preemptor matters
      */
     public Optional<EvictionPlan> plan(Preemptor preemptor, Optional<RequestSignature> requestSignature) {
         Optional<QuotaAdmission.Violation> violation = QuotaAdmission.projected(preemptor.quotaRequest());
         if (violation.isPresent() && !isRemovable(violation.get().bound())) {
             return Optional.empty();
         }
-        SolutionValidator solutionValidator = new SolutionValidator(cluster, rules, preemptor);
+        Transaction transaction = cluster.transaction();
+        SolutionValidator solutionValidator = new SolutionValidator(cluster, transaction, rules, preemptor);
         if (violation.isEmpty()) {
-            Optional<EvictionPlan> evictionPlan = fromPendingReleases(preemptor)
-                    .or(() -> byConsolidation(preemptor, requestSignature, solutionValidator));
+            Optional<EvictionPlan> evictionPlan = fromPendingReleases(preemptor, requestSignature)
+                    .or(() -> byConsolidation(transaction, preemptor, requestSignature, solutionValidator));
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -115,7 +118,7 @@ public final class EvictionPlanner {
                     && (!evictionScope.fromOwnGroup || !lower.isEmpty())
                     && (evictionScope.fromOwnGroup || !onlyOwnGroupHelps);
             Optional<EvictionPlan> evictionPlan =
-                    possible ? byEviction(preemptor, evictionScope, solutionValidator) : Optional.empty();
+                    possible ? byEviction(transaction, preemptor, evictionScope, solutionValidator) : Optional.empty();
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -147,16 +150,15 @@ public final class EvictionPlanner {
         }
         List<EvictionReceipt.Share> before =
                 nodes.stream().map(QuotaNode::share).toList();
-        cluster.remove(evictionCandidate.booking(), View.PROJECTED);
+        Transaction transaction = cluster.transaction();
+        transaction.release(evictionCandidate.booking());
         Optional<Allocation> place = QuotaAdmission.projected(quotaRequest).isEmpty()
                 ? poolCapacity.place(placementRequest, Availability.NOW)
                 : Optional.empty();
         Optional<EvictionPlan.Eviction> move = place.map(found -> {
-            Booking there = evictionCandidate.booking().at(found);
-            cluster.addToTrees(there, View.PROJECTED);
+            transaction.bookInTrees(evictionCandidate.booking().at(found));
             List<EvictionReceipt.Share> after =
                     nodes.stream().map(QuotaNode::share).toList();
-            cluster.removeFromTrees(there, View.PROJECTED);
             List<EvictionReceipt.Considered> considered =
                     List.of(new EvictionReceipt.Considered(evictionCandidate.id(), EvictionReceipt.Outcome.MOVED));
             EvictionReceipt evictionReceipt =
@@ -169,8 +171,20 @@ public final class EvictionPlanner {
                     place,
                     evictionReceipt);
         });
-        cluster.add(evictionCandidate.booking(), View.PROJECTED);
+        transaction.rollback();
         return move;
+    }
+
+    /** Learns whether anything but an eviction could make room for a request. Nothing is decided. */
+    public void learnFromMoves(Preemptor preemptor, RequestSignature requestSignature) {
+        if (QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty()) {
+            Transaction transaction = cluster.transaction();
+            Optional<RequestSignature> known = Optional.of(requestSignature);
+            if (fromPendingReleases(preemptor, known).isEmpty()) {
+                byConsolidation(
+                        transaction, preemptor, known, new SolutionValidator(cluster, transaction, rules, preemptor));
+            }
+        }
     }
 
     /** The work of lower priority in the preemptor's own group. */
@@ -224,25 +238,39 @@ public final class EvictionPlanner {
     }
 
     /** A place in the capacity that is free after all evicted work has left. */
-    private Optional<EvictionPlan> fromPendingReleases(Preemptor preemptor) {
-        return preemptor
+    private Optional<EvictionPlan> fromPendingReleases(
+            Preemptor preemptor, Optional<RequestSignature> requestSignature) {
+        if (requestSignature.filter(RequestSignature::cannotStartAfterReleases).isPresent()) {
+            return Optional.empty();
+        }
+        Optional<EvictionPlan> evictionPlan = preemptor
                 .space()
                 .place(preemptor.request(), Availability.AFTER_RELEASES)
                 .map(place -> new EvictionPlan(place, List.of()));
+        if (evictionPlan.isEmpty() && preemptor.space().isFreeOfReservations()) {
+            requestSignature.ifPresent(RequestSignature::didNotFitAfterReleases);
+        }
+        return evictionPlan;
     }
 
     private Optional<EvictionPlan> byConsolidation(
-            Preemptor preemptor, Optional<RequestSignature> requestSignature, SolutionValidator solutionValidator) {
-        if (requestSignature.isPresent() && notByConsolidation.contains(requestSignature.get())) {
+            Transaction transaction,
+            Preemptor preemptor,
+            Optional<RequestSignature> requestSignature,
+            SolutionValidator solutionValidator) {
+        if (requestSignature.filter(RequestSignature::cannotBeMadeRoomByMoves).isPresent()) {
             return Optional.empty();
         }
-        Optional<EvictionPlan> evictionPlan = settings.consolidate()
-                        && preemptor.space().couldFitRearranged(preemptor.request())
-                ? byConsolidation(
-                        preemptor, moveFeasibility(preemptor.space(), requestSignature.isPresent()), solutionValidator)
-                : Optional.empty();
-        if (evictionPlan.isEmpty()) {
-            requestSignature.ifPresent(notByConsolidation::add);
+        Optional<EvictionPlan> evictionPlan =
+                settings.consolidate() && preemptor.space().couldFitRearranged(preemptor.request())
+                        ? byConsolidation(
+                                transaction,
+                                preemptor,
+                                moveFeasibility(preemptor.space(), requestSignature.isPresent()),
+                                solutionValidator)
+                        : Optional.empty();
+        if (evictionPlan.isEmpty() && preemptor.space().isFreeOfReservations()) {
+            requestSignature.ifPresent(RequestSignature::movesMadeNoRoom);
         }
         return evictionPlan;
     }
@@ -258,35 +286,46 @@ public final class EvictionPlanner {
     }
 
     private Optional<EvictionPlan> byConsolidation(
-            Preemptor preemptor, MoveFeasibility moveFeasibility, SolutionValidator solutionValidator) {
-        MovableCandidates movableCandidates =
-                work.movables(preemptor.space().pool().id());
+            Transaction transaction,
+            Preemptor preemptor,
+            MoveFeasibility moveFeasibility,
+            SolutionValidator solutionValidator) {
         // Excludes the preemptor itself, which may be a running workload that requests more workers.
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id())
                         && rules.pastMinRuntime(evictionUnit.candidate())
                         && rules.isReadmissible(evictionUnit.candidate());
         QuotaNode root = rootOf(preemptor);
-        VictimQueue all = new VictimQueue(root, movableCandidates::ofGroup, candidate);
-        Optional<EvictionPlan> anywhere =
-                toMove(preemptor, node -> true, solutionValidator).run(all).flatMap(solutionValidator::acceptIfAllMove);
+        PoolId pool = preemptor.space().pool().id();
+        VictimQueue all =
+                new VictimQueue(root, preemptor.path().tenant(), path -> work.movables(pool, path), candidate);
+        Optional<EvictionPlan> anywhere = toMove(
+                        transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
+                .run(all)
+                .flatMap(solutionValidator::acceptIfAllMove);
         if (anywhere.isPresent()) {
             return anywhere;
         }
+        UnitsByNode movables = work.movables(pool);
         PlacementRequest placementRequest = preemptor.request();
         int tried = 0;
         for (SortedSet<NodeId> area : preemptor.space().candidateDomains(placementRequest)) {
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> there = movables.on(area);
             boolean oneNode = placementRequest.workers() == 1 && area.size() == 1;
-            if (oneNode
-                    && !moveFeasibility.couldMakeRoom(
-                            placementRequest, area.first(), inArea(movableCandidates, area, candidate))) {
+            if (there.isEmpty()
+                    || oneNode
+                            && !moveFeasibility.couldMakeRoom(
+                                    placementRequest, area.first(), among(there, candidate))) {
                 continue;
             }
             if (++tried > MOST_AREAS) {
                 break;
             }
-            VictimQueue queue = new VictimQueue(root, movableCandidates.on(area)::get, candidate);
-            Optional<EvictionPlan> evictionPlan = toMove(preemptor, node -> area.contains(node.id()), solutionValidator)
+            Predicate<EvictionUnit> movable =
+                    oneNode ? candidate.and(unit -> moveFeasibility.couldGiveWay(unit, area.first())) : candidate;
+            VictimQueue queue = VictimQueue.ofGroups(root, preemptor.path().tenant(), there, movable);
+            Optional<EvictionPlan> evictionPlan = toMove(
+                            transaction, preemptor, node -> area.contains(node.id()), solutionValidator, MOST_MOVES)
                     .run(queue)
                     .flatMap(solutionValidator::acceptIfAllMove);
             if (evictionPlan.isPresent()) {
@@ -296,10 +335,10 @@ public final class EvictionPlanner {
         return Optional.empty();
     }
 
-    private static List<EvictionUnit> inArea(
-            MovableCandidates movableCandidates, SortedSet<NodeId> area, Predicate<EvictionUnit> candidate) {
+    private static List<EvictionUnit> among(
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> units, Predicate<EvictionUnit> candidate) {
         List<EvictionUnit> inside = new ArrayList<>();
-        for (SortedSet<EvictionUnit> ofGroup : movableCandidates.on(area).values()) {
+        for (SortedSet<EvictionUnit> ofGroup : units.values()) {
             for (EvictionUnit evictionUnit : ofGroup) {
                 if (candidate.test(evictionUnit)) {
                     inside.add(evictionUnit);
@@ -310,13 +349,21 @@ public final class EvictionPlanner {
     }
 
     /** A search that continues until every chosen workload has another place. */
-    private VictimSearch toMove(Preemptor preemptor, Predicate<Node> nodes, SolutionValidator solutionValidator) {
+    private VictimSearch toMove(
+            Transaction transaction,
+            Preemptor preemptor,
+            Predicate<Node> nodes,
+            SolutionValidator solutionValidator,
+            int most) {
         return new VictimSearch(
-                cluster, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, MOST_MOVES);
+                transaction, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, most);
     }
 
     private Optional<EvictionPlan> byEviction(
-            Preemptor preemptor, EvictionScope evictionScope, SolutionValidator solutionValidator) {
+            Transaction transaction,
+            Preemptor preemptor,
+            EvictionScope evictionScope,
+            SolutionValidator solutionValidator) {
         PoolId pool = preemptor.space().pool().id();
         QuotaNode root = rootOf(preemptor);
         Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> running =
@@ -324,26 +371,48 @@ public final class EvictionPlanner {
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> mayBeChosen(preemptor, evictionScope, evictionUnit.candidate());
         VictimQueue.Allowed allowed = toEvict(preemptor, evictionScope);
-        VictimQueue all = new VictimQueue(root, running, candidate);
+        String tenant = preemptor.path().tenant();
+        VictimQueue all = new VictimQueue(root, tenant, running, candidate);
         if (!all.anybody(allowed)) {
             return Optional.empty();
         }
-        Optional<EvictionPlan> anywhere = new VictimSearch(cluster, preemptor, node -> true, allowed)
+        Optional<EvictionPlan> anywhere = new VictimSearch(transaction, preemptor, node -> true, allowed)
                 .run(all)
                 .flatMap(solutionValidator::acceptIfPermitted);
         if (anywhere.isPresent()) {
             return anywhere;
         }
+        UnitsByNode byNode = work.byNode(pool);
         for (SortedSet<NodeId> area : preemptor.space().candidateDomains(preemptor.request())) {
-            VictimQueue inArea =
-                    new VictimQueue(root, running, candidate.and(evictionUnit -> evictionUnit.concerns(area)));
-            Optional<EvictionPlan> evictionPlan =
-                    search(preemptor, area, allowed).run(inArea).flatMap(solutionValidator::acceptIfPermitted);
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> there = byNode.on(area);
+            if (!couldFree(preemptor, area, among(there, candidate))) {
+                continue;
+            }
+            VictimQueue inArea = VictimQueue.ofGroups(root, tenant, there, candidate);
+            Optional<EvictionPlan> evictionPlan = new VictimSearch(
+                            transaction, preemptor, node -> area.contains(node.id()), allowed)
+                    .run(inArea)
+                    .flatMap(solutionValidator::acceptIfPermitted);
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether enough is free in an area together with all that could be evicted there. */
+    private static boolean couldFree(Preemptor preemptor, SortedSet<NodeId> area, List<EvictionUnit> evictable) {
+        if (evictable.isEmpty()) {
+            return false;
+        }
+        long gpuMilli = 0;
+        for (NodeId node : area) {
+            gpuMilli += preemptor.space().freeGpuMilli(node, Availability.AFTER_RELEASES);
+        }
+        for (EvictionUnit evictionUnit : evictable) {
+            gpuMilli += evictionUnit.gpuMilli();
+        }
+        return gpuMilli >= preemptor.request().leastGpuMilli();
     }
 
     /** Whether a candidate may be chosen at all, as far as this does not depend on the use at the moment of choice. */
@@ -378,9 +447,5 @@ public final class EvictionPlanner {
     /** The root of the tree that orders the victims: the pool's tree, otherwise the tree over all pools. */
     private static QuotaNode rootOf(Preemptor preemptor) {
         return preemptor.quotaRequest().leaves().getFirst().tree().root();
-    }
-
-    private VictimSearch search(Preemptor preemptor, SortedSet<NodeId> area, VictimQueue.Allowed allowed) {
-        return new VictimSearch(cluster, preemptor, node -> area.contains(node.id()), allowed);
     }
 }

@@ -104,30 +104,39 @@ public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> 
     }
 
     /**
-     * Whether the unit, or the core of its workload, holds devices in the area; surplus cannot run without the core.
+     * The nodes that the eviction of the unit concerns: those of the unit and, for surplus, those of the core, without
+     * which it cannot run.
      */
-    public boolean concerns(SortedSet<NodeId> area) {
-        return touches(workers, area) || (!gangCore && touches(candidate.gangCore(), area));
-    }
-
-    private static boolean touches(List<Allocation.Worker> workers, SortedSet<NodeId> area) {
-        for (Allocation.Worker worker : workers) {
-            if (worker.place() instanceof Allocation.Place.OnNode place && area.contains(place.node())) {
-                return true;
-            }
+    SortedSet<NodeId> concernedNodes() {
+        SortedSet<NodeId> nodes = nodes();
+        if (!gangCore) {
+            addNodes(candidate.gangCore(), nodes);
         }
-        return false;
+        return nodes;
     }
 
     /** The nodes of the unit; none in a counted pool. */
     public SortedSet<NodeId> nodes() {
         SortedSet<NodeId> nodes = new TreeSet<>();
+        addNodes(workers, nodes);
+        return nodes;
+    }
+
+    private static void addNodes(List<Allocation.Worker> workers, SortedSet<NodeId> nodes) {
         for (Allocation.Worker worker : workers) {
             if (worker.place() instanceof Allocation.Place.OnNode place) {
                 nodes.add(place.node());
             }
         }
-        return nodes;
+    }
+
+    /** The amount that it holds, in thousandths of a GPU. */
+    long gpuMilli() {
+        long gpuMilli = 0;
+        for (Allocation.Worker worker : workers) {
+            gpuMilli += worker.place().gpuMilli();
+        }
+        return gpuMilli;
     }
 
     public Booking tenure() {

@@ -6,9 +6,9 @@ import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.BudgetMeter;
 import io.quartermaster.engine.quota.QuotaNode;
-import io.quartermaster.engine.quota.View;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -34,7 +34,7 @@ public final class ExcessVictims {
 
     /**
      * The evictions that bring a node down to the amount it may keep, in the order of choice. They are too few if the
-     * rest is not preemptible. The bookings do not change.
+     * rest is not preemptible.
      */
     public List<EvictionPlan.Eviction> of(QuotaNode node) {
         if (node.used().projected() <= node.keptGpuMilli()) {
@@ -42,17 +42,18 @@ public final class ExcessVictims {
         }
         VictimQueue queue = VictimQueue.under(node, cluster, work, evictionUnit -> true);
         EvictionReceipt.Share before = node.share();
+        Transaction transaction = cluster.transaction();
         List<EvictionUnit> chosen = new ArrayList<>();
         Optional<EvictionUnit> next = Optional.empty();
         while (node.used().projected() > node.keptGpuMilli()
                 && (next = queue.poll(VictimQueue.Allowed.all())).isPresent()) {
-            cluster.remove(next.get().tenure(), View.PROJECTED);
+            transaction.releaseInTrees(next.get().tenure());
             chosen.add(next.get());
         }
-        List<EvictionUnit> spared = spare(node, chosen);
+        List<EvictionUnit> spared = spare(node, chosen, transaction);
         EvictionReceipt evictionReceipt = new EvictionReceipt(
                 EvictionReceipt.Right.DRAINED, List.of(before), List.of(node.share()), considered(chosen, spared));
-        chosen.reversed().forEach(evictionUnit -> cluster.add(evictionUnit.tenure(), View.PROJECTED));
+        transaction.rollback();
         List<EvictionPlan.Eviction> evictions = new ArrayList<>();
         for (EvictionUnit evictionUnit : SolutionValidator.merged(chosen)) {
             evictions.add(new EvictionPlan.Eviction(
@@ -98,7 +99,7 @@ public final class ExcessVictims {
     }
 
     /** Restores, in the reverse order of choice, each victim that proves unnecessary. */
-    private List<EvictionUnit> spare(QuotaNode node, List<EvictionUnit> chosen) {
+    private List<EvictionUnit> spare(QuotaNode node, List<EvictionUnit> chosen, Transaction transaction) {
         Set<WorkloadId> whole = new HashSet<>();
         chosen.stream()
                 .filter(EvictionUnit::gangCore)
@@ -110,7 +111,7 @@ public final class ExcessVictims {
                     && whole.contains(evictionUnit.candidate().id());
             if (!withoutItsCore
                     && node.used().projected() + evictionUnit.tenure().gpuMilli() <= node.keptGpuMilli()) {
-                cluster.add(evictionUnit.tenure(), View.PROJECTED);
+                transaction.bookInTrees(evictionUnit.tenure());
                 spared.add(chosen.remove(i));
                 whole.remove(evictionUnit.candidate().id());
             }

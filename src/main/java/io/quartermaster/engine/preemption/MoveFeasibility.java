@@ -78,6 +78,11 @@ final class MoveFeasibility {
                 && (shape.gpus() instanceof GpuRequest.Whole || isPartOfOne(shape));
     }
 
+    /** Whether a unit may find a place elsewhere than on a node, or beside other parts on that node. */
+    boolean couldGiveWay(EvictionUnit evictionUnit, NodeId node) {
+        return couldLeave(evictionUnit.candidate(), node) || couldJoinAnother(evictionUnit);
+    }
+
     private static boolean isPartOfOne(Shape shape) {
         return shape.gpus() instanceof GpuRequest.Fraction part && part.devices() == 1;
     }

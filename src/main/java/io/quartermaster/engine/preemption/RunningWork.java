@@ -8,15 +8,49 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
+import org.jspecify.annotations.Nullable;
 
-/** Index of the running workloads that an eviction or a move may choose, by pool and group. */
+/** Index of the running workloads that an eviction or a move may choose, by pool and group, and by node. */
 public final class RunningWork {
     private final SortedMap<PoolId, SortedMap<QuotaPath, SortedSet<EvictionUnit>>> running = new TreeMap<>();
 
     private final Map<PoolId, Map<QuotaPath, CandidatesOfGroup>> ofGroups = new HashMap<>();
 
-    /** The movable workloads of those pools for which they were requested; kept up to date from then on. */
-    private final Map<PoolId, MovableCandidates> movableCandidates = new HashMap<>();
+    /** The indexes by node of those pools for which they were requested; kept up to date from then on. */
+    private final Map<PoolId, NodeIndexes> byNode = new HashMap<>();
+
+    /** The units that may be evicted, and the workloads that may be moved as a whole. */
+    private static final class NodeIndexes {
+        private final UnitsByNode evictable = new UnitsByNode();
+        private final UnitsByNode movable = new UnitsByNode();
+        private final Map<QuotaPath, SortedSet<EvictionUnit>> movableOfGroup = new HashMap<>();
+
+        void add(EvictionCandidate evictionCandidate) {
+            EvictionUnit.of(evictionCandidate)
+                    .forEach(evictionUnit -> evictable.add(evictionUnit, evictionUnit.concernedNodes()));
+            EvictionUnit whole = EvictionUnit.whole(evictionCandidate);
+            if (evictionCandidate.isComplete() && !whole.nodes().isEmpty()) {
+                movable.add(whole, whole.nodes());
+                movableOfGroup
+                        .computeIfAbsent(
+                                evictionCandidate.booking().path(), group -> new TreeSet<>(EvictionUnit.FIRST_TO_GO))
+                        .add(whole);
+            }
+        }
+
+        void remove(EvictionCandidate evictionCandidate) {
+            EvictionUnit.of(evictionCandidate)
+                    .forEach(evictionUnit -> evictable.remove(evictionUnit, evictionUnit.concernedNodes()));
+            EvictionUnit whole = EvictionUnit.whole(evictionCandidate);
+            movable.remove(whole, whole.nodes());
+            SortedSet<EvictionUnit> ofGroup =
+                    movableOfGroup.get(evictionCandidate.booking().path());
+            if (ofGroup != null) {
+                ofGroup.remove(whole);
+            }
+        }
+    }
 
     /** The eviction units in a pool, by group, in the order of eviction. */
     public SortedMap<QuotaPath, SortedSet<EvictionUnit>> running(PoolId pool) {
@@ -29,10 +63,24 @@ public final class RunningWork {
                 .computeIfAbsent(path, group -> new CandidatesOfGroup());
     }
 
-    /** The movable workloads in a pool. */
-    public MovableCandidates movables(PoolId pool) {
-        return movableCandidates.computeIfAbsent(pool, id -> {
-            MovableCandidates all = new MovableCandidates();
+    /** The workloads of a pool that may be moved, each as a whole. */
+    public UnitsByNode movables(PoolId pool) {
+        return indexes(pool).movable;
+    }
+
+    /** The workloads of a group in a pool that may be moved, each as a whole; null if there are none. */
+    public @Nullable SortedSet<EvictionUnit> movables(PoolId pool, QuotaPath path) {
+        return indexes(pool).movableOfGroup.get(path);
+    }
+
+    /** The eviction units of a pool by node. */
+    public UnitsByNode byNode(PoolId pool) {
+        return indexes(pool).evictable;
+    }
+
+    private NodeIndexes indexes(PoolId pool) {
+        return byNode.computeIfAbsent(pool, id -> {
+            NodeIndexes all = new NodeIndexes();
             for (SortedSet<EvictionUnit> ofGroup : running(pool).values()) {
                 ofGroup.stream()
                         .filter(EvictionUnit::gangCore)
@@ -45,14 +93,13 @@ public final class RunningWork {
 
     public void add(EvictionCandidate evictionCandidate) {
         QuotaPath path = evictionCandidate.booking().path();
-        CandidatesOfGroup ofGroup = running(evictionCandidate.allocation().pool(), path);
+        PoolId pool = evictionCandidate.allocation().pool();
+        CandidatesOfGroup ofGroup = running(pool, path);
         if (ofGroup.isEmpty()) {
-            running.computeIfAbsent(evictionCandidate.allocation().pool(), id -> new TreeMap<>())
-                    .put(path, ofGroup.units());
+            running.computeIfAbsent(pool, id -> new TreeMap<>()).put(path, ofGroup.units());
         }
         ofGroup.add(evictionCandidate);
-        MovableCandidates ofPool =
-                movableCandidates.get(evictionCandidate.allocation().pool());
+        NodeIndexes ofPool = byNode.get(pool);
         if (ofPool != null) {
             ofPool.add(evictionCandidate);
         }
@@ -61,13 +108,13 @@ public final class RunningWork {
     /** Undoes {@link #add}. */
     public void remove(EvictionCandidate evictionCandidate) {
         QuotaPath path = evictionCandidate.booking().path();
-        CandidatesOfGroup ofGroup = running(evictionCandidate.allocation().pool(), path);
+        PoolId pool = evictionCandidate.allocation().pool();
+        CandidatesOfGroup ofGroup = running(pool, path);
         ofGroup.remove(evictionCandidate);
         if (ofGroup.isEmpty()) {
-            running(evictionCandidate.allocation().pool()).remove(path);
+            running(pool).remove(path);
         }
-        MovableCandidates ofPool =
-                movableCandidates.get(evictionCandidate.allocation().pool());
+        NodeIndexes ofPool = byNode.get(pool);
         if (ofPool != null) {
             ofPool.remove(evictionCandidate);
         }

@@ -8,6 +8,7 @@ import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
@@ -23,16 +24,18 @@ import java.util.TreeMap;
 
 /**
  * Validates the result of a search by simulating it to the end: the preemptor at its place, and victims moved where
- * there is room for them. It takes the bookings as the search left them, and restores those from before the search.
+ * there is room for them. It takes the transaction as the search left it, and rolls it back.
  */
 final class SolutionValidator {
     private final Cluster cluster;
+    private final Transaction transaction;
     private final EvictionRules rules;
     private final Preemptor preemptor;
     private final Map<QuotaNode, Long> usedBefore = new LinkedHashMap<>();
 
-    SolutionValidator(Cluster cluster, EvictionRules evictionRules, Preemptor preemptor) {
+    SolutionValidator(Cluster cluster, Transaction transaction, EvictionRules evictionRules, Preemptor preemptor) {
         this.cluster = cluster;
+        this.transaction = transaction;
         this.rules = evictionRules;
         this.preemptor = preemptor;
         for (QuotaNode node : preemptor.quotaRequest().path()) {
@@ -40,25 +43,21 @@ final class SolutionValidator {
         }
     }
 
-    /**
-     * Whether every chosen workload has another place or could stay. It leaves the bookings as the search needs them.
-     */
+    /** Whether every chosen workload has another place or could stay. */
     boolean allMove(VictimSearch.Found found) {
-        Booking claim = preemptor.at(found.place());
-        cluster.add(claim, View.PROJECTED);
-        List<Booking> placed = new ArrayList<>();
+        int before = transaction.checkpoint();
+        transaction.book(preemptor.at(found.place()));
+        boolean all = true;
         for (EvictionUnit victim : largestFirst(found.chosen())) {
-            Optional<Booking> place =
-                    place(victim.candidate()).map(victim.candidate().booking()::at);
+            Optional<Allocation> place = place(victim.candidate());
             if (place.isEmpty()) {
+                all = false;
                 break;
             }
-            cluster.add(place.get(), View.PROJECTED);
-            placed.add(place.get());
+            transaction.book(victim.candidate().booking().at(place.get()));
         }
-        placed.reversed().forEach(booking -> cluster.remove(booking, View.PROJECTED));
-        cluster.remove(claim, View.PROJECTED);
-        return placed.size() == found.chosen().size();
+        transaction.rollbackTo(before);
+        return all;
     }
 
     private static List<EvictionUnit> largestFirst(List<EvictionUnit> evictionUnits) {
@@ -82,15 +81,13 @@ final class SolutionValidator {
 
     private Optional<EvictionPlan> validate(VictimSearch.Found found, boolean allMustMove) {
         Booking claim = preemptor.at(found.place());
-        cluster.add(claim, View.PROJECTED);
+        transaction.book(claim);
         List<EvictionUnit> victims = merged(found.chosen());
         SortedMap<WorkloadId, Booking> moved = moveWhereThereIsRoom(victims, claim, allMustMove);
         boolean good = allMustMove ? moved.size() == victims.size() : !preemptsBeyondItsShare(victims);
         List<List<EvictionReceipt.Share>> after = new ArrayList<>();
         victims.forEach(victim -> after.add(shares(victim.candidate())));
-        moved.values().forEach(booking -> cluster.remove(booking, View.PROJECTED));
-        cluster.remove(claim, View.PROJECTED);
-        found.undo(cluster);
+        transaction.rollback();
         return good
                 ? Optional.of(new EvictionPlan(found.place(), evictions(found, victims, moved, after)))
                 : Optional.empty();
@@ -132,11 +129,12 @@ final class SolutionValidator {
             Optional<Booking> elsewhere =
                     victim.gangCore() ? placeElsewhere(victim.candidate(), allMustMove) : Optional.empty();
             if (elsewhere.isPresent()) {
+                int before = transaction.checkpoint();
                 moved.put(victim.candidate().id(), elsewhere.get());
-                cluster.add(elsewhere.get(), View.PROJECTED);
+                transaction.book(elsewhere.get());
                 if (!allMustMove && (!stillPermitted(victims, claim, moved) || preemptsBeyondItsShare(victims))) {
                     moved.remove(victim.candidate().id());
-                    cluster.remove(elsewhere.get(), View.PROJECTED);
+                    transaction.rollbackTo(before);
                 }
             }
         }
@@ -145,23 +143,24 @@ final class SolutionValidator {
 
     /**
      * Whether each victim could still be evicted, in the order of choice, and the preemptor admitted at the end. Moved
-     * workloads count at their new places. It replays this in the quota trees and leaves them unchanged.
+     * workloads count at their new places. It replays this in the quota trees.
      */
     private boolean stillPermitted(List<EvictionUnit> victims, Booking claim, SortedMap<WorkloadId, Booking> moved) {
-        cluster.removeFromTrees(claim, View.PROJECTED);
-        moved.values().forEach(booking -> cluster.removeFromTrees(booking, View.PROJECTED));
-        victims.forEach(victim -> cluster.addToTrees(victim.tenure(), View.PROJECTED));
+        int before = transaction.checkpoint();
+        transaction.releaseInTrees(claim);
+        moved.values().forEach(transaction::releaseInTrees);
+        victims.forEach(victim -> transaction.bookInTrees(victim.tenure()));
         boolean rightful = true;
         for (EvictionUnit victim : victims) {
             rightful &= rules.mayEvict(preemptor, victim.candidate());
-            cluster.removeFromTrees(victim.tenure(), View.PROJECTED);
+            transaction.releaseInTrees(victim.tenure());
             Booking elsewhere = moved.get(victim.candidate().id());
             if (elsewhere != null) {
-                cluster.addToTrees(elsewhere, View.PROJECTED);
+                transaction.bookInTrees(elsewhere);
             }
         }
         rightful &= QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty();
-        cluster.addToTrees(claim, View.PROJECTED);
+        transaction.rollbackTo(before);
         return rightful;
     }
 
@@ -214,9 +213,9 @@ final class SolutionValidator {
                     cause(right),
                     movedTo,
                     new EvictionReceipt(right, before.get(i), after.get(i), considered)));
-            cluster.remove(victim.tenure(), View.PROJECTED);
+            transaction.releaseInTrees(victim.tenure());
         }
-        victims.reversed().forEach(victim -> cluster.add(victim.tenure(), View.PROJECTED));
+        transaction.rollback();
         return evictions;
     }
 

@@ -8,11 +8,14 @@ import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.Ratio;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -26,10 +29,19 @@ import org.jspecify.annotations.Nullable;
  * over fair share comes first; within a group, the order of eviction decides.
  */
 final class VictimQueue {
+    private static final Comparator<QuotaNode> GREATEST_SHARE_FIRST = (a, b) ->
+            Ratio.compare(b.used().projected(), b.fairGpuMilli(), a.used().projected(), a.fairGpuMilli());
+
     private final QuotaNode root;
     private final Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> unitsOf;
     private final Predicate<EvictionUnit> candidate;
     private final Map<QuotaNode, Group> groups = new HashMap<>();
+    /** The branches with units, where these are known; null if all branches may have some. */
+    private final @Nullable Set<QuotaNode> populated;
+
+    private final String preemptorTenant;
+    /** The first victim under each branch as far as it is known, by tenant. */
+    private final Map<String, Map<QuotaNode, Optional<Offer>>> first = new HashMap<>();
 
     /** The victims that may be chosen, given the use at the time. */
     interface Allowed {
@@ -111,11 +123,38 @@ final class VictimQueue {
      */
     VictimQueue(
             QuotaNode root,
+            String preemptorTenant,
             Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> unitsOf,
             Predicate<EvictionUnit> candidate) {
+        this(root, preemptorTenant, unitsOf, candidate, null);
+    }
+
+    private VictimQueue(
+            QuotaNode root,
+            String preemptorTenant,
+            Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> unitsOf,
+            Predicate<EvictionUnit> candidate,
+            @Nullable Set<QuotaNode> populated) {
         this.root = root;
+        this.preemptorTenant = preemptorTenant;
         this.unitsOf = unitsOf;
         this.candidate = candidate;
+        this.populated = populated;
+    }
+
+    /** A queue of a few groups; it does not visit the other branches of the tree. */
+    static VictimQueue ofGroups(
+            QuotaNode root,
+            String preemptorTenant,
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> units,
+            Predicate<EvictionUnit> candidate) {
+        Set<QuotaNode> populated = new HashSet<>();
+        for (QuotaPath path : units.keySet()) {
+            for (QuotaNode node = root.tree().leaf(path); node != null && populated.add(node); ) {
+                node = node.parent();
+            }
+        }
+        return new VictimQueue(root, preemptorTenant, units::get, candidate, populated);
     }
 
     /** The preemptible running work under a node, in every pool that counts there. */
@@ -133,47 +172,73 @@ final class VictimQueue {
                 });
             }
         }
-        return new VictimQueue(node.tree().root(), evictionUnits::get, candidate);
+        return ofGroups(node.tree().root(), "", evictionUnits, candidate);
     }
 
     /** Whether some unit could be chosen now. */
     boolean anybody(Allowed allowed) {
-        return firstBelow(root, allowed) != null;
+        return firstBelow(root, allowed).isPresent();
     }
 
-    /** Removes and returns the next victim. */
+    /**
+     * Removes and returns the next victim. The caller releases it before the next call.
+     *
+     * <p>A victim changes the use of its own branch only. So the other branches keep their first victim, unless the
+     * preemptor belongs to the same tenant, whose use decides its right against all others.
+     */
     Optional<EvictionUnit> poll(Allowed allowed) {
-        Offer offer = firstBelow(root, allowed);
-        if (offer == null) {
+        Optional<Offer> offer = firstBelow(root, allowed);
+        if (offer.isEmpty()) {
             return Optional.empty();
         }
-        offer.group.take(offer.unit);
-        return Optional.of(offer.unit);
+        offer.get().group.take(offer.get().unit);
+        String tenant = offer.get().unit.candidate().booking().path().tenant();
+        if (tenant.equals(preemptorTenant)) {
+            first.clear();
+        } else {
+            first.remove(tenant);
+        }
+        return Optional.of(offer.get().unit);
     }
 
     private record Offer(Group group, EvictionUnit unit) {}
 
-    private @Nullable Offer firstBelow(QuotaNode node, Allowed allowed) {
+    private Optional<Offer> knownFirst(QuotaNode branch, Allowed allowed) {
+        Map<QuotaNode, Optional<Offer>> ofTenant =
+                first.computeIfAbsent(branch.path().tenant(), tenant -> new HashMap<>());
+        Optional<Offer> known = ofTenant.get(branch);
+        if (known == null) {
+            known = allowed.under(branch) ? firstBelow(branch, allowed) : Optional.empty();
+            ofTenant.put(branch, known);
+        }
+        return known;
+    }
+
+    private Optional<Offer> firstBelow(QuotaNode node, Allowed allowed) {
         if (node.children().isEmpty()) {
             Group group = groups.computeIfAbsent(node, leaf -> new Group(unitsOf.apply(leaf.path()), candidate));
             EvictionUnit evictionUnit = group.first(allowed);
-            return evictionUnit == null ? null : new Offer(group, evictionUnit);
+            return evictionUnit == null ? Optional.empty() : Optional.of(new Offer(group, evictionUnit));
         }
+        List<QuotaNode> greatestShareFirst = new ArrayList<>();
+        for (QuotaNode child : node.children()) {
+            if (populated == null || populated.contains(child)) {
+                greatestShareFirst.add(child);
+            }
+        }
+        greatestShareFirst.sort(GREATEST_SHARE_FIRST);
         Offer best = null;
         QuotaNode bestBranch = node;
-        for (QuotaNode child : node.children()) {
-            Offer offer = allowed.under(child) ? firstBelow(child, allowed) : null;
-            if (offer != null && (best == null || goesBefore(child, offer, bestBranch, best))) {
+        for (QuotaNode child : greatestShareFirst) {
+            if (best != null && GREATEST_SHARE_FIRST.compare(bestBranch, child) < 0) {
+                break;
+            }
+            Offer offer = knownFirst(child, allowed).orElse(null);
+            if (offer != null && (best == null || EvictionUnit.FIRST_TO_GO.compare(offer.unit, best.unit) < 0)) {
                 best = offer;
                 bestBranch = child;
             }
         }
-        return best;
-    }
-
-    private static boolean goesBefore(QuotaNode branch, Offer offer, QuotaNode other, Offer best) {
-        int byShare = Ratio.compare(
-                branch.used().projected(), branch.fairGpuMilli(), other.used().projected(), other.fairGpuMilli());
-        return byShare != 0 ? byShare > 0 : EvictionUnit.FIRST_TO_GO.compare(offer.unit, best.unit) < 0;
+        return Optional.ofNullable(best);
     }
 }

@@ -4,12 +4,10 @@ import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.placement.Availability;
-import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.PlacementRequest;
+import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.QuotaAdmission;
-import io.quartermaster.engine.quota.View;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -18,10 +16,10 @@ import java.util.function.Predicate;
 
 /**
  * One attempt to make room. It evicts units one at a time until the preemptor fits, then restores each unit that proves
- * unnecessary. It works on the live bookings and undoes all its changes.
+ * unnecessary. A search that fails rolls its transaction back.
  */
 final class VictimSearch {
-    private final Cluster cluster;
+    private final Transaction transaction;
     private final Preemptor preemptor;
     private final PlacementRequest placementRequest;
     private final VictimQueue.Allowed allowed;
@@ -31,17 +29,18 @@ final class VictimSearch {
     private final List<EvictionUnit> spared = new ArrayList<>();
 
     /** A search for a place alone, regardless of where the victims go. */
-    VictimSearch(Cluster cluster, Preemptor preemptor, Predicate<Node> nodes, VictimQueue.Allowed allowed) {
-        this(cluster, preemptor, nodes, allowed, found -> true, Integer.MAX_VALUE);
+    VictimSearch(Transaction transaction, Preemptor preemptor, Predicate<Node> nodes, VictimQueue.Allowed allowed) {
+        this(transaction, preemptor, nodes, allowed, found -> true, Integer.MAX_VALUE);
     }
 
     /**
+     * @param transaction an empty transaction, in which a successful search leaves its victims released
      * @param nodes the nodes on which the preemptor may be placed
-     * @param complete a condition on the result, besides a place for the preemptor; it must not change the bookings
+     * @param complete a condition on the result, besides a place for the preemptor; it rolls back what it books
      * @param most the greatest number of victims
      */
     VictimSearch(
-            Cluster cluster,
+            Transaction transaction,
             Preemptor preemptor,
             Predicate<Node> nodes,
             VictimQueue.Allowed allowed,
@@ -49,35 +48,26 @@ final class VictimSearch {
             int most) {
         this.complete = complete;
         this.most = most;
-        this.cluster = cluster;
+        this.transaction = transaction;
         this.preemptor = preemptor;
         this.placementRequest = preemptor.request().within(nodes);
         this.allowed = allowed;
     }
 
     /**
-     * The result of a search. The chosen units are removed from the bookings, and the place is not booked.
+     * The result of a search. The chosen units are released in the transaction, and the place is not booked.
      *
      * @param chosen the victims, in the order of choice
      */
-    record Found(Allocation place, List<EvictionUnit> chosen, List<EvictionUnit> spared) {
+    record Found(Allocation place, List<EvictionUnit> chosen, List<EvictionUnit> spared) {}
 
-        /** Restores the bookings of all victims. */
-        void undo(Cluster cluster) {
-            chosen.reversed().forEach(evictionUnit -> cluster.add(evictionUnit.tenure(), View.PROJECTED));
-        }
-    }
-
-    /**
-     * Runs the search. If it succeeds, the chosen units stay removed from the bookings; otherwise the bookings do not
-     * change.
-     */
+    /** Runs the search. If it succeeds, the chosen units stay released; otherwise the transaction is rolled back. */
     Optional<Found> run(VictimQueue queue) {
         Optional<Allocation> place = place();
         while (place.isEmpty()) {
             Optional<EvictionUnit> next = chosen.size() < most ? queue.poll(allowed) : Optional.empty();
             if (next.isEmpty()) {
-                putBackAll();
+                transaction.rollback();
                 return Optional.empty();
             }
             stop(next.get());
@@ -86,7 +76,7 @@ final class VictimSearch {
         }
         place = minimised(place.get());
         if (!allowedStill()) {
-            putBackAll();
+            transaction.rollback();
             return Optional.empty();
         }
         return place.map(found -> new Found(found, List.copyOf(chosen), List.copyOf(spared)));
@@ -144,17 +134,11 @@ final class VictimSearch {
         return allowedSoFar;
     }
 
-    private void putBackAll() {
-        Collections.reverse(chosen);
-        chosen.forEach(this::putBack);
-        chosen.clear();
-    }
-
     private void stop(EvictionUnit evictionUnit) {
-        cluster.remove(evictionUnit.tenure(), View.PROJECTED);
+        transaction.release(evictionUnit.tenure());
     }
 
     private void putBack(EvictionUnit evictionUnit) {
-        cluster.add(evictionUnit.tenure(), View.PROJECTED);
+        transaction.book(evictionUnit.tenure());
     }
 }
