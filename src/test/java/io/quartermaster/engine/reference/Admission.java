@@ -32,6 +32,10 @@ final class Admission {
             boolean whole,
             boolean preemptible,
             boolean dedicatedOnly) {
+        Request with(long other) {
+            return new Request(workload, path, user, leaves, other, whole, preemptible, dedicatedOnly);
+        }
+
         List<QuotaBranch> nodes() {
             List<QuotaBranch> nodes = new ArrayList<>();
             leaves.forEach(leaf -> nodes.addAll(leaf.upToTenant()));
@@ -113,7 +117,9 @@ final class Admission {
             if (cap != null && cap.perUserGpuMilli().isPresent() && request.user.isPresent()) {
                 long used = holdings.used(
                         view,
-                        entry -> prefix.covers(entry.path()) && entry.user().equals(request.user));
+                        entry -> !entry.kept()
+                                && prefix.covers(entry.path())
+                                && entry.user().equals(request.user));
                 if (request.gpuMilli > 0
                         && used + request.gpuMilli > cap.perUserGpuMilli().getAsLong()) {
                     return Optional.of(Bound.USER_CAP);
@@ -121,7 +127,7 @@ final class Admission {
             }
             if (cap != null && cap.running().isPresent() && request.whole) {
                 long running = holdings.entries().stream()
-                        .filter(entry -> entry.in(view) && prefix.covers(entry.path()))
+                        .filter(entry -> entry.in(view) && !entry.kept() && prefix.covers(entry.path()))
                         .map(Holdings.Entry::workload)
                         .distinct()
                         .count();
@@ -168,7 +174,7 @@ final class Admission {
                 }
                 below = node;
                 long needed = node.used(holdings, view) + request.gpuMilli;
-                long most = node.isRoot() ? node.tree.capacity : node.terms.limit();
+                long most = node.isRoot() ? node.tree.capacity(holdings, view) : node.terms.limit();
                 if (node.isRoot() && needed > most) {
                     return Optional.of(Bound.CAPACITY);
                 }

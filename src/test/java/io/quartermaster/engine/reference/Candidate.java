@@ -27,10 +27,16 @@ record Candidate(Line line, Placement pool, Admission.Request request, boolean w
     }
 
     /** Higher priority, whole workloads before surplus workers, then first submitted. */
-    private static final Comparator<Candidate> IN_GROUP = Comparator.comparingInt(
+    static final Comparator<Candidate> IN_GROUP = Comparator.comparingInt(
                     (Candidate candidate) -> -candidate.line.key().priority())
             .thenComparing(candidate -> candidate.line.isGrowth())
             .thenComparing(candidate -> candidate.line.head(), Line.FIRST_SUBMITTED);
+
+    /** This candidate with the least request: the right to a backfill reservation is that without the request. */
+    Candidate withoutRequest(Holdings holdings) {
+        Admission.Request least = request.with(1);
+        return new Candidate(line, pool, least, least.withinReserved(holdings), attempt);
+    }
 
     /** The next of the candidates, of which there is at least one. */
     static Candidate first(Collection<Candidate> candidates, Cell cell, Facts facts, Holdings holdings) {

@@ -1,7 +1,6 @@
 package io.quartermaster.engine.reference;
 
 import io.quartermaster.engine.model.Change;
-import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
@@ -27,30 +26,16 @@ final class Cell {
         SortedSet<QuotaPath> used = new TreeSet<>();
         facts.workloads.values().forEach(workload -> used.add(workload.path()));
         boolean overAll = facts.quotas.containsKey(Scope.ALL_POOLS);
-        for (Pool pool : facts.pools.values()) {
-            pools.put(pool.id(), new Placement(pool, facts.nodes.values()));
-            Scope scope = Scope.of(pool.id());
+        facts.pools.values().forEach(pool -> pools.put(pool.id(), new Placement(pool, facts.nodes.values())));
+        for (PoolId pool : pools.keySet()) {
+            Scope scope = Scope.of(pool);
             if (!overAll && !facts.quotas.containsKey(scope)) {
-                trees.put(scope, new Tree(scope, new TreeMap<>(), used));
+                trees.put(scope, new Tree(scope, new TreeMap<>(), used, pools.values()));
             }
         }
-        facts.quotas.forEach((scope, quotas) -> trees.put(scope, new Tree(scope, quotas, used)));
+        facts.quotas.forEach((scope, quotas) -> trees.put(scope, new Tree(scope, quotas, used, pools.values())));
         Holdings holdings = Holdings.of(facts.workloads.values());
-        trees.values().forEach(tree -> fixShares(tree, holdings));
-    }
-
-    /** The root's F is the capacity that is up; its L is raised by what is held outside the capacity (ADR 13). */
-    private void fixShares(Tree tree, Holdings holdings) {
-        long up = 0;
-        long beyond = 0;
-        for (Placement placement : pools.values()) {
-            if (tree.counts(placement.pool.id())) {
-                up += placement.capacity();
-                beyond += placement.heldBeyondCapacity(holdings);
-            }
-        }
-        tree.capacity = up + beyond;
-        tree.divide(up, waiting(tree), holdings);
+        trees.values().forEach(tree -> tree.divide(waiting(tree), holdings));
     }
 
     /** The leaves at which work counts: in the pool's tree, then in the tree over all pools, where they exist. */

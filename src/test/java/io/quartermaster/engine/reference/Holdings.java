@@ -31,6 +31,7 @@ final class Holdings {
      *
      * @param current whether it holds the place now
      * @param projected whether it holds the place once all evicted work has left
+     * @param kept whether it is a backfill reservation, which holds devices and counts in no tree
      */
     record Entry(
             WorkloadId workload,
@@ -41,7 +42,8 @@ final class Holdings {
             PoolId pool,
             Allocation.Worker worker,
             boolean current,
-            boolean projected) {
+            boolean projected,
+            boolean kept) {
         boolean in(Moment.View view) {
             return view == Moment.View.CURRENT ? current : projected;
         }
@@ -85,7 +87,8 @@ final class Holdings {
                 pool,
                 worker,
                 current,
-                projected);
+                projected,
+                false);
     }
 
     /** The numbers of the workers that are stopping. */
@@ -144,11 +147,36 @@ final class Holdings {
         return with(owner, allocation, List.of(Moment.View.PROJECTED));
     }
 
+    /** With devices that a backfill reservation keeps. They count as held later, so that no other work starts there. */
+    Holdings withKept(Owner owner, PoolId pool, Allocation.Worker worker) {
+        List<Entry> more = new ArrayList<>(entries);
+        more.add(new Entry(
+                owner.workload,
+                owner.path,
+                owner.user,
+                owner.preemptible,
+                owner.shape.of(worker.number()),
+                pool,
+                worker,
+                false,
+                true,
+                true));
+        return new Holdings(more);
+    }
+
+    /** Without the devices that the backfill reservation of a workload keeps. */
+    Holdings withoutKept(WorkloadId workload) {
+        return new Holdings(entries.stream()
+                .filter(entry -> !entry.kept || !entry.workload.equals(workload))
+                .toList());
+    }
+
     /** Without an allocation of a workload, once all evicted work has left. It still holds it now. */
     Holdings withoutLater(WorkloadId workload, Allocation allocation) {
         List<Entry> less = new ArrayList<>();
         for (Entry entry : entries) {
             boolean goes = entry.projected
+                    && !entry.kept
                     && entry.workload.equals(workload)
                     && entry.pool.equals(allocation.pool())
                     && allocation.workers().contains(entry.worker);
@@ -164,6 +192,7 @@ final class Holdings {
                         entry.pool,
                         entry.worker,
                         true,
+                        false,
                         false));
             }
         }

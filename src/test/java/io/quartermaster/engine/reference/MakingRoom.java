@@ -31,7 +31,7 @@ final class MakingRoom {
     private final Preemptor preemptor;
     private final Rights rights;
 
-    /** The holdings before any room is made. */
+    /** The holdings before any room is made, with the backfill reservations that bind the preemptor. */
     private final Holdings before;
 
     /** What may be done for a preemptor. */
@@ -103,7 +103,8 @@ final class MakingRoom {
             Admission admission,
             Predicate<WorkloadId> mayBeVictim,
             long nowMillis,
-            Preemptor preemptor) {
+            Preemptor preemptor,
+            Holdings before) {
         this.settings = settings;
         this.facts = facts;
         this.cell = cell;
@@ -112,7 +113,7 @@ final class MakingRoom {
         this.nowMillis = nowMillis;
         this.preemptor = preemptor;
         this.rights = new Rights(settings, cell, nowMillis, preemptor);
-        this.before = Holdings.of(facts.workloads.values());
+        this.before = before;
     }
 
     Optional<Solution> solve() {
@@ -481,9 +482,11 @@ final class MakingRoom {
             ConcurrencyCaps cap = facts.caps.get(prefix);
             long ofUser = before.used(
                     Moment.View.PROJECTED,
-                    entry -> prefix.covers(entry.path()) && entry.user().equals(unit.workload.user()));
+                    entry -> !entry.kept()
+                            && prefix.covers(entry.path())
+                            && entry.user().equals(unit.workload.user()));
             long running = before.entries().stream()
-                    .filter(entry -> entry.projected() && prefix.covers(entry.path()))
+                    .filter(entry -> entry.projected() && !entry.kept() && prefix.covers(entry.path()))
                     .map(Holdings.Entry::workload)
                     .distinct()
                     .count();

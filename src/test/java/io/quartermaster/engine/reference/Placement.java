@@ -66,16 +66,13 @@ final class Placement {
     }
 
     /**
-     * The amount held outside the capacity, now or later: on lost or unknown nodes, and beyond a count. It is use of its
+     * The amount held outside the capacity in a view: on lost or unknown nodes, and beyond a count. It is use of its
      * holders and takes nothing from other work (ADR 13).
      */
-    long heldBeyondCapacity(Holdings holdings) {
-        long most = 0;
-        for (Moment.View view : Moment.View.values()) {
-            long held = holdings.used(view, entry -> entry.pool().equals(pool.id()) && !isOnNodeThatIsUp(entry));
-            most = Math.max(most, isCount() || !pool.hasExecutor() ? usedHere(holdings, view) - capacity() : held);
-        }
-        return most;
+    long heldBeyondCapacity(Holdings holdings, Moment.View view) {
+        return isCount() || !pool.hasExecutor()
+                ? Math.max(0, usedHere(holdings, view) - capacity())
+                : holdings.used(view, entry -> entry.pool().equals(pool.id()) && !isOnNodeThatIsUp(entry));
     }
 
     private long usedHere(Holdings holdings, Moment.View view) {
@@ -456,6 +453,46 @@ final class Placement {
             }
         }
         return true;
+    }
+
+    /** The holdings with the free part of a place kept: worker by worker, in whole devices or parts. */
+    Holdings keepFreePart(Allocation place, Holdings.Owner owner, Holdings holdings, Moment moment) {
+        Holdings kept = holdings;
+        long left = free(holdings, moment);
+        for (Allocation.Worker worker : place.workers()) {
+            Optional<Allocation.Place> part =
+                    switch (worker.place()) {
+                        case Allocation.Place.Counted counted -> {
+                            long free = Math.min(counted.gpuMilli(), left);
+                            left -= free;
+                            yield free > 0 ? Optional.of(new Allocation.Place.Counted(free)) : Optional.empty();
+                        }
+                        case Allocation.Place.OnNode on -> freePart(on, worker.number(), owner, kept, moment);
+                    };
+            if (part.isPresent()) {
+                kept = kept.withKept(owner, pool.id(), new Allocation.Worker(worker.number(), part.get()));
+            }
+        }
+        return kept;
+    }
+
+    private Optional<Allocation.Place> freePart(
+            Allocation.Place.OnNode on, int number, Holdings.Owner owner, Holdings holdings, Moment moment) {
+        Optional<Node> node =
+                nodes.stream().filter(each -> each.id().equals(on.node())).findFirst();
+        if (node.isEmpty()
+                || !takesWork(node.get())
+                || !hostHasRoom(owner.shape().of(number), node.get(), holdings, moment)) {
+            return Optional.empty();
+        }
+        List<Allocation.Share> free = new ArrayList<>();
+        for (Allocation.Share share : on.shares()) {
+            node.get().devices().stream()
+                    .filter(device -> device.index() == share.device()
+                            && fits(share.gpuMilli(), owner.path().tenant(), node.get(), device, holdings, moment))
+                    .forEach(device -> free.add(share));
+        }
+        return free.isEmpty() ? Optional.empty() : Optional.of(new Allocation.Place.OnNode(on.node(), free));
     }
 
     /** Whether the pool could take a request with every known node up and empty. */

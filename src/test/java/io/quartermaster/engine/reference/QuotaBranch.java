@@ -74,7 +74,7 @@ final class QuotaBranch {
     }
 
     private boolean counts(Holdings.Entry entry) {
-        return tree.counts(entry.pool()) && covers(tree.leaf(entry.path()));
+        return !entry.kept() && tree.counts(entry.pool()) && covers(tree.leaf(entry.path()));
     }
 
     /** The most that the node may use: L, or max(R, F). */

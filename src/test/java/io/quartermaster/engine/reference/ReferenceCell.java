@@ -1,5 +1,6 @@
 package io.quartermaster.engine.reference;
 
+import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.GpuRequest;
@@ -63,11 +64,28 @@ final class ReferenceCell {
         PROFILE_ORDERS,
         HOST_MEMORY,
         FENCES,
-        SUSPENSIONS
+        SUSPENSIONS,
+        PATIENCE,
+        /** Work and nominations stay on a lost node until the next report. */
+        LATE_LOSSES,
+        /** The engine disagrees: it bounds a group by an ancestor without a quota while work uses that path. */
+        UNNAMED_ANCESTORS,
+        /**
+         * The engine disagrees: stopping work on a lost node takes capacity from other work, and a nomination that is
+         * withdrawn from a lost node adds to the capacity until the next plan.
+         */
+        UNEVEN_LOSSES,
+        /** The engine disagrees: gangs of parts join a GPU that is free only once its holder has left. */
+        GANGS_OF_PARTS_BESIDE_VICTIMS
+    }
+
+    /** The features in which the engine and the reference planner agree. */
+    static Set<Feature> agreed() {
+        return EnumSet.complementOf(
+                EnumSet.of(Feature.UNNAMED_ANCESTORS, Feature.UNEVEN_LOSSES, Feature.GANGS_OF_PARTS_BESIDE_VICTIMS));
     }
 
     final Settings settings;
-    final List<Change> declared = new ArrayList<>();
     final SortedMap<WorkloadId, Workload> workloads = new TreeMap<>();
     long nowMillis;
 
@@ -90,13 +108,19 @@ final class ReferenceCell {
                 features.add(feature);
             }
         }
+        if (features.contains(Feature.LENDING) && !features.contains(Feature.UNEVEN_LOSSES)) {
+            features.remove(Feature.LATE_LOSSES);
+        }
+        if (features.contains(Feature.PATIENCE)) {
+            // The rules do not say which of two reservations keeps a free part of one GPU.
+            features.remove(Feature.PARTS);
+        }
         settings = randomSettings();
         randomPools();
         randomQuotas();
         pools.values().forEach(pool -> pending.add(new Change.PoolSet(pool)));
         nodes.values().forEach(node -> pending.add(new Change.NodeSet(node)));
         quotas.forEach(quota -> pending.add(new Change.QuotaSet(quota)));
-        declared.addAll(pending);
     }
 
     Set<Feature> features() {
@@ -120,6 +144,10 @@ final class ReferenceCell {
                 .reclaimMinRuntimeMillis(chance(Feature.MIN_RUNTIME, 2) ? 5_000 : 0)
                 .spill(chance(2) ? Settings.Spill.BEFORE_PREEMPTING : Settings.Spill.AFTER_PREEMPTING)
                 .borrow(chance(3) ? Settings.Borrow.AFTER_RECLAIMING : Settings.Borrow.BEFORE_RECLAIMING)
+                .patienceMillis(
+                        features.contains(Feature.PATIENCE)
+                                ? OptionalLong.of(1_000L * random.nextInt(6))
+                                : OptionalLong.empty())
                 .consolidate(features.contains(Feature.MOVES))
                 .reclaim(
                         !evicts
@@ -203,7 +231,8 @@ final class ReferenceCell {
         paths.forEach(path -> all.addAll(path.fromTenant()));
         long sequence = 0;
         for (QuotaPath path : all) {
-            if (!chance(25)) {
+            boolean hasGroups = all.stream().anyMatch(other -> !other.equals(path) && path.covers(other));
+            if (!chance(25) || hasGroups && !features.contains(Feature.UNNAMED_ANCESTORS)) {
                 quotas.add(randomQuota(path, scope, chance(3) ? 0 : sequence++));
             }
         }
@@ -253,7 +282,9 @@ final class ReferenceCell {
             case 4 -> {
                 if (features.contains(Feature.QUOTAS_CHANGE) && !quotas.isEmpty()) {
                     Quota old = quotas.get(random.nextInt(quotas.size()));
-                    pending.add(new Change.QuotaSet(randomQuota(old.path(), old.scope(), old.sequence())));
+                    Quota changed = randomQuota(old.path(), old.scope(), old.sequence());
+                    quotas.set(quotas.indexOf(old), changed);
+                    pending.add(new Change.QuotaSet(changed));
                 }
             }
             case 5 -> {
@@ -299,7 +330,7 @@ final class ReferenceCell {
                 false,
                 plain.submittedMillis(),
                 plain.sequence(),
-                OptionalLong.empty(),
+                chance(Feature.PATIENCE, 2) ? OptionalLong.of(1_000L * (1 + random.nextInt(20))) : OptionalLong.empty(),
                 false,
                 plain.state(),
                 plain.nomination()));
@@ -314,7 +345,8 @@ final class ReferenceCell {
                 default -> new GpuRequest.Fraction(1, 100 * (1 + random.nextInt(9)));
             };
         }
-        int workers = chance(Feature.GANGS, 3) ? 2 + random.nextInt(2) : 1;
+        boolean mayBeGang = gpus instanceof GpuRequest.Whole || mayBeBesideVictims();
+        int workers = mayBeGang && chance(Feature.GANGS, 3) ? 2 + random.nextInt(2) : 1;
         int least = workers;
         if (chance(Feature.ELASTIC, 3)) {
             workers += 1 + random.nextInt(2);
@@ -322,10 +354,21 @@ final class ReferenceCell {
         boolean isTogether = workers > 1 && chance(Feature.DOMAINS, 2);
         return Shape.ofWorkers(workers, gpus)
                 .minWorkers(least)
-                .memoryMiB(features.contains(Feature.HOST_MEMORY) ? 2L * random.nextInt(6) : 0)
+                .memoryMiB(
+                        features.contains(Feature.HOST_MEMORY) && (least == 1 || mayBeBesideVictims())
+                                ? 2L * random.nextInt(6)
+                                : 0)
                 .requiredLevel(isTogether && chance(2) ? Optional.of("rack") : Optional.empty())
                 .preferredLevel(isTogether ? Optional.of("rack") : Optional.empty())
                 .shape();
+    }
+
+    /** Whether gangs may share GPUs or memory of a node with victims that have not left yet. */
+    private boolean mayBeBesideVictims() {
+        boolean hasVictims = features.contains(Feature.PRIORITIES)
+                || features.contains(Feature.EVICTIONS)
+                || features.contains(Feature.MOVES);
+        return !hasVictims || features.contains(Feature.GANGS_OF_PARTS_BESIDE_VICTIMS);
     }
 
     private void endOne() {
@@ -351,13 +394,26 @@ final class ReferenceCell {
     /** Work on a node that is down waits again, sooner or later. */
     private void reportLosses() {
         for (Workload workload : List.copyOf(workloads.values())) {
+            Optional<Allocation> place = workload.nomination();
+            if (place.isPresent() && isOnLostNode(place.get()) && !features.contains(Feature.LATE_LOSSES)) {
+                set(workload.withNomination(Optional.empty()));
+            }
             if (workload.state() instanceof WorkloadPhase.Holding holding
-                    && nodes.values().stream()
-                            .anyMatch(node -> !node.up() && holding.allocation().touches(node.id()))
-                    && chance(2)) {
+                    && isOnLostNode(holding.allocation())
+                    && reports(holding)) {
                 set(workload.withState(WorkloadPhase.waiting()).withNomination(Optional.empty()));
             }
         }
+    }
+
+    private boolean reports(WorkloadPhase.Holding holding) {
+        return chance(2)
+                || !features.contains(Feature.LATE_LOSSES)
+                || !holding.phase().isStaying() && !features.contains(Feature.UNEVEN_LOSSES);
+    }
+
+    private boolean isOnLostNode(Allocation allocation) {
+        return nodes.values().stream().anyMatch(node -> !node.up() && allocation.touches(node.id()));
     }
 
     /** Victims leave at their deadline or a little later, some earlier. */
@@ -368,7 +424,8 @@ final class ReferenceCell {
                     case WorkloadPhase.Phase.Running running -> {}
                     case WorkloadPhase.Phase.Incomplete incomplete -> {}
                     case WorkloadPhase.Phase.Stopping stopping -> {
-                        if (leaves(stopping.deadlineMillis())) {
+                        if (leaves(stopping.deadlineMillis())
+                                || !features.contains(Feature.UNEVEN_LOSSES) && isOnLostNode(holding.allocation())) {
                             set(workload.withState(WorkloadPhase.waitingAgain(nowMillis)));
                         }
                     }
@@ -453,28 +510,25 @@ final class ReferenceCell {
                 .append(' ')
                 .append(node.topology())
                 .append(node.onlyTenant()));
-        declared.stream().filter(change -> change instanceof Change.QuotaSet).forEach(change -> {
-            Quota quota = ((Change.QuotaSet) change).quota();
-            text.append("\n  quota ")
-                    .append(quota.scope())
-                    .append(' ')
-                    .append(quota.path())
-                    .append(" R ")
-                    .append(quota.reservedGpuMilli())
-                    .append(" L ")
-                    .append(quota.limitGpuMilli())
-                    .append(" w ")
-                    .append(quota.weightMilli())
-                    .append(" lend ")
-                    .append(quota.lendableGpuMilli())
-                    .append(" rank ")
-                    .append(quota.rank())
-                    .append(" over ")
-                    .append(quota.overQuota())
-                    .append(" seq ")
-                    .append(quota.sequence())
-                    .append(quota.fence() ? " FENCED" : "");
-        });
+        quotas.forEach(quota -> text.append("\n  quota ")
+                .append(quota.scope())
+                .append(' ')
+                .append(quota.path())
+                .append(" R ")
+                .append(quota.reservedGpuMilli())
+                .append(" L ")
+                .append(quota.limitGpuMilli())
+                .append(" w ")
+                .append(quota.weightMilli())
+                .append(" lend ")
+                .append(quota.lendableGpuMilli())
+                .append(" rank ")
+                .append(quota.rank())
+                .append(" over ")
+                .append(quota.overQuota())
+                .append(" seq ")
+                .append(quota.sequence())
+                .append(quota.fence() ? " FENCED" : ""));
         workloads.values().forEach(workload -> text.append("\n  ")
                 .append(workload.id())
                 .append(' ')

@@ -28,12 +28,14 @@ import java.util.TreeSet;
 /**
  * The unpruned reference planner. Every plan is computed from the facts alone, by plain scans.
  *
- * <p>Covered: fair share, order, quota admission, caps, lending, status of accounts, placement of whole GPUs, of
- * fractions, of memory and of gangs in domains, plain counts, reclaim, preempt, consolidation, nominations, surplus
- * workers, several pools, the tree over all pools, fences, time before preempting, reasons. Left out: backfill
- * reservations, MIG instances, slices, worker sets, reduced starts, lost workers of gangs, strict queues, admins' ranks,
+ * <p>Covered: fair share; order, with the orders of pools and profiles; quota admission with lending, caps and suspended
+ * accounts; placement of whole GPUs, fractions, memory, gangs and domains, and plain counts; reclaim, preempt and
+ * consolidation; nominations; surplus workers; several pools with spill and borrow, and the tree over all pools; fences;
+ * the wait before preempting; backfill reservations; reasons.
+ *
+ * <p>Left out: MIG instances, slices, worker sets, reduced starts, lost workers of gangs, strict queues and ranks,
  * capacity reservations, overrides, drain dates, opening hours, budgets, past use, moves back, pauses, mixes, caps of
- * pools of nodes, and implied quotas.
+ * pools of nodes, implied quotas. A change that only these features use is refused.
  */
 final class ReferencePlanner {
     /** Each eviction is compared without its receipt. */
@@ -53,6 +55,7 @@ final class ReferencePlanner {
     private Holdings holdings = Holdings.of(List.of());
     private Cell cell;
     private Admission admission;
+    private BackfillReservations backfillReservations;
     private List<Decision> decisions = new ArrayList<>();
     private final Set<WorkloadId> started = new HashSet<>();
     private final Set<Line.Key> blocked = new HashSet<>();
@@ -64,6 +67,7 @@ final class ReferencePlanner {
         this.settings = settings;
         this.cell = new Cell(facts);
         this.admission = new Admission(facts.caps);
+        this.backfillReservations = new BackfillReservations(settings, facts, 0);
     }
 
     void apply(List<Change> changes) {
@@ -87,6 +91,8 @@ final class ReferencePlanner {
         cell = new Cell(facts);
         admission = new Admission(facts.caps);
         settleNominations();
+        backfillReservations = new BackfillReservations(settings, facts, nowMillis);
+        backfillReservations.reserve(lines(), holdings, this::eligible, this::placementRequest);
         for (List<Candidate> candidates = candidates(); !candidates.isEmpty(); candidates = candidates()) {
             attempt(Candidate.first(candidates, cell, facts, holdings));
         }
@@ -107,7 +113,7 @@ final class ReferencePlanner {
                 put(workload.withNomination(Optional.empty()));
                 decisions.add(new Decision.WithdrawNomination(workload.id()));
             } else if (isFreeNow(workload, place)) {
-                start(workload, place, Decision.Rule.NOMINATED);
+                start(workload, place, Decision.Rule.NOMINATED, false);
             }
         }
     }
@@ -154,12 +160,35 @@ final class ReferencePlanner {
 
     private List<Candidate> candidates() {
         List<Candidate> candidates = new ArrayList<>();
-        for (Line line : Line.of(facts, settings)) {
-            if (!blocked.contains(line.key()) && facts.status(line.key().path()) == Change.AccountStatus.ACTIVE) {
+        for (Line line : lines()) {
+            if (!blocked.contains(line.key())) {
                 next(line).ifPresent(candidates::add);
             }
         }
         return candidates;
+    }
+
+    private List<Line> lines() {
+        return Line.of(facts, settings).stream()
+                .filter(line -> facts.status(line.key().path()) == Change.AccountStatus.ACTIVE)
+                .toList();
+    }
+
+    /** The pools in which only fit keeps a class from starting, if its group is below its share without it. */
+    private List<Candidate> eligible(Line line) {
+        List<Candidate> eligible = new ArrayList<>();
+        for (Placement pool : poolsOf(line)) {
+            Admission.Request request = request(line, pool);
+            boolean onlyFit = admission
+                    .now(request, holdings)
+                    .filter(bound -> bound != Admission.Bound.CAPACITY)
+                    .isEmpty();
+            boolean isBelowShare = request.nodes().stream().allMatch(node -> node.used(holdings) < node.entitled());
+            if (pool.pool.takesWork() && pool.couldEver(placementRequest(line)) && onlyFit && isBelowShare) {
+                eligible.add(candidate(line, pool, Candidate.Attempt.START));
+            }
+        }
+        return eligible;
     }
 
     /**
@@ -283,12 +312,24 @@ final class ReferencePlanner {
     }
 
     private void tryStart(Candidate candidate) {
-        Optional<Allocation> place = candidate.pool().place(placementRequest(candidate.line()), holdings, Moment.NOW);
+        Optional<Allocation> place = freePlace(candidate, false).or(() -> freePlace(candidate, true));
         if (place.isPresent()) {
-            start(candidate.line().head(), place.get(), rule(candidate));
+            boolean fromReservation = backfillReservations.has(candidate.line());
+            backfillReservations.fulfil(candidate.line());
+            start(candidate.line().head(), place.get(), rule(candidate), fromReservation);
         } else {
             note(withoutFreeRoom, candidate);
         }
+    }
+
+    /** A place beside the backfill reservations, or as backfill before they need it. */
+    private Optional<Allocation> freePlace(Candidate candidate, boolean backfill) {
+        return candidate
+                .pool()
+                .place(
+                        placementRequest(candidate.line()),
+                        backfillReservations.binding(candidate, holdings, backfill),
+                        Moment.NOW);
     }
 
     private static Decision.Rule rule(Candidate candidate) {
@@ -344,7 +385,8 @@ final class ReferencePlanner {
                         pool,
                         request(candidate.line(), pool),
                         placementRequest(candidate.line()),
-                        mustWait ? MakingRoom.Allowed.MOVING_ONLY : asked));
+                        mustWait ? MakingRoom.Allowed.MOVING_ONLY : asked),
+                backfillReservations.binding(candidate, holdings, false));
         Optional<MakingRoom.Solution> solution = makingRoom.solve();
         if (solution.isEmpty()) {
             return Room.NONE;
@@ -353,6 +395,7 @@ final class ReferencePlanner {
             return Room.POSTPONED;
         }
         solution.get().evictions().forEach(eviction -> evict(eviction, head.id()));
+        backfillReservations.fulfil(candidate.line());
         Workload now = facts.workload(head.id());
         put(now.withNomination(Optional.of(solution.get().place())));
         decisions.add(new Decision.Nominate(head.id(), solution.get().place()));
@@ -366,15 +409,16 @@ final class ReferencePlanner {
 
     // Effects
 
-    private void start(Workload workload, Allocation place, Decision.Rule rule) {
+    private void start(Workload workload, Allocation place, Decision.Rule rule, boolean fromReservation) {
         started.add(workload.id());
         if (evictedSince.remove(workload.id())) {
             returns.merge(workload.id(), 1, Integer::sum);
         }
         switch (workload.state()) {
             case WorkloadPhase.Waiting waiting -> {
-                put(workload.withState(WorkloadPhase.running(place, nowMillis)).withNomination(Optional.empty()));
-                decisions.add(new Decision.Start(workload.id(), place, rule));
+                put(workload.withState(WorkloadPhase.running(place, nowMillis, fromReservation))
+                        .withNomination(Optional.empty()));
+                decisions.add(new Decision.Start(workload.id(), place, rule, fromReservation));
             }
             case WorkloadPhase.Holding holding -> {
                 put(workload.withState(holding.with(place, workload.shape())).withNomination(Optional.empty()));

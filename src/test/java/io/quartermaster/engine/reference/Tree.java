@@ -6,6 +6,7 @@ import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Scope;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.OptionalLong;
 import java.util.SortedMap;
@@ -24,12 +25,16 @@ final class Tree {
     final QuotaBranch root;
     private final Map<QuotaPath, QuotaBranch> leaves = new HashMap<>();
 
-    /** L of the root. */
-    long capacity;
+    private final List<Placement> pools;
 
     /** @param used the paths that known work uses */
-    Tree(Scope scope, SortedMap<QuotaPath, Quota> quotas, Collection<QuotaPath> used) {
+    Tree(
+            Scope scope,
+            SortedMap<QuotaPath, Quota> quotas,
+            Collection<QuotaPath> used,
+            Collection<Placement> placements) {
         this.scope = scope;
+        this.pools = placements.stream().filter(pool -> counts(pool.pool.id())).toList();
         this.open = quotas.isEmpty();
         this.root = new QuotaBranch(this, null, QuotaPath.of("*"), defaults(0, OptionalLong.empty(), false));
         SortedMap<QuotaPath, QuotaBranch.Terms> all = new TreeMap<>();
@@ -45,7 +50,8 @@ final class Tree {
         all.forEach((path, terms) -> {
             QuotaBranch parent = root;
             for (QuotaPath prefix : path.fromTenant()) {
-                parent = nodes.getOrDefault(prefix, parent);
+                QuotaBranch above = nodes.get(prefix);
+                parent = above != null && above.terms.named() ? above : parent;
             }
             QuotaBranch node = new QuotaBranch(this, parent, path, terms);
             parent.children.add(node);
@@ -98,6 +104,19 @@ final class Tree {
         }
     }
 
+    /** The capacity that is up. */
+    long up() {
+        return pools.stream().mapToLong(Placement::capacity).sum();
+    }
+
+    /** L of the root: the capacity that is up, and what is held outside it (ADR 13). */
+    long capacity(Holdings holdings, Moment.View view) {
+        return up()
+                + pools.stream()
+                        .mapToLong(pool -> pool.heldBeyondCapacity(holdings, view))
+                        .sum();
+    }
+
     boolean counts(PoolId pool) {
         return scope.equals(Scope.ALL_POOLS) || scope.equals(Scope.of(pool));
     }
@@ -111,9 +130,9 @@ final class Tree {
     }
 
     /** The waiting amount at each leaf, by path. */
-    void divide(long up, SortedMap<QuotaPath, Long> waiting, Holdings holdings) {
+    void divide(SortedMap<QuotaPath, Long> waiting, Holdings holdings) {
         setDemand(root, waiting, holdings);
-        root.fair = up;
+        root.fair = up();
         root.divide();
     }
 
