@@ -87,7 +87,10 @@ public final class NodePool implements PoolCapacity {
     public long heldBeyondCapacityGpuMilli() {
         long beyond = Math.max(elsewhereNowGpuMilli, elsewhereNextGpuMilli);
         boolean bounded = maxGpuMilli.isPresent() || !pool.hasExecutor();
-        long onNodes = heldGpuMilli(bounded ? byPosition : lost, Availability.AFTER_RELEASES);
+        Collection<NodeCapacity> concerned = bounded ? byPosition : lost;
+        long onNodes = Math.max(
+                heldGpuMilli(concerned, Availability.IGNORING_NOMINATIONS),
+                heldGpuMilli(concerned, Availability.AFTER_RELEASES));
         return beyond + (bounded ? Math.max(0, onNodes - capacityGpuMilli()) : onNodes);
     }
 
@@ -298,7 +301,6 @@ public final class NodePool implements PoolCapacity {
             List<PlacementRequest> placementRequests,
             Availability availability,
             Function<PlacementRequest, Optional<Allocation>> placing) {
-        View taken = availability == Availability.IGNORING_NOMINATIONS ? View.CURRENT : View.PROJECTED;
         List<Booking> tentative = new ArrayList<>(placementRequests.size());
         Optional<Allocation> all = Optional.of(new Allocation(pool.id(), List.of()));
         for (PlacementRequest placementRequest : placementRequests) {
@@ -308,12 +310,32 @@ public final class NodePool implements PoolCapacity {
                 break;
             }
             Booking booking = placementRequest.booking(place.get());
-            add(booking, taken);
+            addOnTrial(booking, availability);
             tentative.add(booking);
             all = all.map(before -> before.with(place.get()));
         }
-        tentative.forEach(booking -> takeBack(booking, taken));
+        tentative.forEach(booking -> takeBackFrom(booking, availability));
         return all;
+    }
+
+    /** Books in the views that an availability depends on, so that the next worker sees what this one takes. */
+    private void addOnTrial(Booking booking, Availability availability) {
+        if (availability != Availability.IGNORING_NOMINATIONS) {
+            add(booking, View.PROJECTED);
+        }
+        if (availability != Availability.AFTER_RELEASES) {
+            add(booking, View.CURRENT);
+        }
+    }
+
+    /** Undoes {@link #addOnTrial}. */
+    private void takeBackFrom(Booking booking, Availability availability) {
+        if (availability != Availability.AFTER_RELEASES) {
+            takeBack(booking, View.CURRENT);
+        }
+        if (availability != Availability.IGNORING_NOMINATIONS) {
+            takeBack(booking, View.PROJECTED);
+        }
     }
 
     private Optional<Allocation> placeSlice(
@@ -365,7 +387,6 @@ public final class NodePool implements PoolCapacity {
             PlacementRequest placementRequest,
             Availability availability,
             Supplier<Optional<PlacementScore>> bestOffer) {
-        View taken = availability == Availability.IGNORING_NOMINATIONS ? View.CURRENT : View.PROJECTED;
         List<Allocation.Worker> workers = new ArrayList<>(placementRequest.workers());
         List<Booking> tentative = new ArrayList<>(placementRequest.workers());
         for (int number : placementRequest.numbers()) {
@@ -377,11 +398,11 @@ public final class NodePool implements PoolCapacity {
             workers.add(worker);
             if (placementRequest.workers() > 1) {
                 Booking booking = placementRequest.booking(new Allocation(pool.id(), List.of(worker)));
-                add(booking, taken);
+                addOnTrial(booking, availability);
                 tentative.add(booking);
             }
         }
-        tentative.forEach(booking -> takeBack(booking, taken));
+        tentative.forEach(booking -> takeBackFrom(booking, availability));
         return workers.size() == placementRequest.workers()
                 ? Optional.of(new Allocation(pool.id(), workers))
                 : Optional.empty();
@@ -549,7 +570,6 @@ public final class NodePool implements PoolCapacity {
 
     @Override
     public boolean fits(Booking booking, Availability availability) {
-        View taken = availability == Availability.IGNORING_NOMINATIONS ? View.CURRENT : View.PROJECTED;
         List<Booking> tentative = new ArrayList<>();
         boolean fits = withinCap(booking.gpuMilli(), availability);
         for (Allocation.Worker worker : booking.allocation().workers()) {
@@ -562,16 +582,15 @@ public final class NodePool implements PoolCapacity {
                 break;
             }
             Booking one = booking.at(new Allocation(pool.id(), List.of(worker)));
-            add(one, taken);
+            addOnTrial(one, availability);
             tentative.add(one);
         }
-        tentative.forEach(one -> takeBack(one, taken));
+        tentative.forEach(one -> takeBackFrom(one, availability));
         return fits;
     }
 
     @Override
     public Optional<Booking> freePart(Booking booking, Availability availability) {
-        View taken = availability == Availability.IGNORING_NOMINATIONS ? View.CURRENT : View.PROJECTED;
         List<Allocation.Worker> workers = new ArrayList<>();
         List<Booking> tentative = new ArrayList<>();
         for (Allocation.Worker worker : booking.allocation().workers()) {
@@ -580,13 +599,13 @@ public final class NodePool implements PoolCapacity {
                 node.freePart(place, booking.ofWorker(worker), availability).ifPresent(part -> {
                     Allocation.Worker held = new Allocation.Worker(worker.number(), part);
                     Booking one = booking.at(new Allocation(pool.id(), List.of(held)));
-                    add(one, taken);
+                    addOnTrial(one, availability);
                     tentative.add(one);
                     workers.add(held);
                 });
             }
         }
-        tentative.reversed().forEach(one -> takeBack(one, taken));
+        tentative.reversed().forEach(one -> takeBackFrom(one, availability));
         return workers.isEmpty() ? Optional.empty() : Optional.of(booking.at(new Allocation(pool.id(), workers)));
     }
 

@@ -6,9 +6,9 @@ import java.util.List;
 
 /**
  * A what-if on the projected bookings. It keeps a journal of its steps and undoes them in reverse order, so no search
- * restores a booking by hand. Transactions may be nested: the inner one must be rolled back before the outer one goes
- * on. A transaction is never committed, because decisions are booked with the workload that they concern. Its steps
- * free no capacity for anybody else: no cached miss of a {@link RequestSignature} is discarded.
+ * restores a booking by hand. Transactions may be nested: the inner one must be rolled back before the next step of the
+ * outer one. A transaction is never committed, because decisions are booked with the workload that they concern. Its
+ * steps free no capacity for other work: no cached miss of a {@link RequestSignature} is discarded.
  */
 public final class Transaction {
     private final Cluster cluster;

@@ -105,6 +105,7 @@ public final class Planner {
         planListener.begins(declaredState, schedulingState);
         settleNominations();
         mandatoryEvictions.stop();
+        updateCapacities();
         backfillReservations.reserve();
         attemptSelector.begin(candidates);
         while (!candidates.isExhausted()) {
@@ -143,29 +144,43 @@ public final class Planner {
         schedulingState.advanceTo(nowMillis);
         budgets.publish(schedulingState.cluster().meters());
         demand.count();
+        updateCapacities();
         for (QuotaTree tree : schedulingState.cluster().trees()) {
-            long up = 0;
-            long heldBeyond = tree.scope().equals(Scope.ALL_POOLS)
-                    ? schedulingState.cluster().heldInUnknownPoolsGpuMilli()
-                    : 0;
-            for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
-                if (tree.counts(poolCapacity.pool().id())) {
-                    up += poolCapacity.capacityGpuMilli();
-                    heldBeyond += poolCapacity.heldBeyondCapacityGpuMilli();
-                }
-            }
-            if (tree.capacityGpuMilli() != up + heldBeyond) {
-                // Nominations on a lost node that are withdrawn also change the capacity.
-                tree.capacityGpuMilli(up + heldBeyond);
-                schedulingState.changes().invalidate();
-            }
             tree.nowMillis(nowMillis);
             past.ifPresent(kept -> kept.publish(tree));
-            tree.divide(up, schedulingState::recordFairShareChange);
+            tree.divide(upGpuMilli(tree), schedulingState::recordFairShareChange);
         }
         if (past.isPresent() || !budgets.isEmpty()) {
             schedulingState.changes().invalidate();
         }
+    }
+
+    /**
+     * Sets the capacity of each tree: what is up, and what is held beside it, which takes nothing from other work. A
+     * withdrawn nomination on a lost node changes the latter within a plan.
+     */
+    private void updateCapacities() {
+        for (QuotaTree tree : schedulingState.cluster().trees()) {
+            long gpuMilli = upGpuMilli(tree);
+            gpuMilli += tree.scope().equals(Scope.ALL_POOLS)
+                    ? schedulingState.cluster().heldInUnknownPoolsGpuMilli()
+                    : 0;
+            for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+                gpuMilli += tree.counts(poolCapacity.pool().id()) ? poolCapacity.heldBeyondCapacityGpuMilli() : 0;
+            }
+            if (tree.capacityGpuMilli() != gpuMilli) {
+                tree.capacityGpuMilli(gpuMilli);
+                schedulingState.changes().invalidate();
+            }
+        }
+    }
+
+    private long upGpuMilli(QuotaTree tree) {
+        long up = 0;
+        for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+            up += tree.counts(poolCapacity.pool().id()) ? poolCapacity.capacityGpuMilli() : 0;
+        }
+        return up;
     }
 
     /** Starts workloads whose nominated place is free now, and withdraws nominations that are no longer valid. */

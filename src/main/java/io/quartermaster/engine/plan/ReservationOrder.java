@@ -50,7 +50,7 @@ final class ReservationOrder {
         return next.schedulingClass();
     }
 
-    /** Takes the candidates that nobody else precedes by reservation, pool or profile. */
+    /** Takes the candidates that no other precedes by reservation, pool or profile. */
     private void contend() {
         rest.addAll(contenders);
         contenders.clear();

@@ -19,6 +19,7 @@ public final class ChurnGuard {
     /** Odd from an eviction until the next gain. Half of the number, rounded up, is the number of evictions. */
     private final Map<WorkloadId, Integer> turns = new HashMap<>();
 
+    private boolean protectsSome;
     private boolean freedSome;
 
     /** Records that the workload, or some of its workers, are evicted. */
@@ -29,11 +30,13 @@ public final class ChurnGuard {
     /** Records that the workload starts or grows. */
     public void recordGain(WorkloadId workload) {
         turns.computeIfPresent(workload, (id, turn) -> turn + (turn & 1));
+        protectsSome |= !mayEvict(workload);
     }
 
     /** Forgets all counts after an external event, so that every workload may be evicted again. */
     public void forget() {
-        freedSome |= turns.values().stream().anyMatch(turn -> turn >= 2 * MOST);
+        freedSome |= protectsSome;
+        protectsSome = false;
         turns.clear();
     }
 
@@ -47,6 +50,7 @@ public final class ChurnGuard {
     /** Restores the counts of a snapshot. */
     public void restore(SortedMap<WorkloadId, Integer> from) {
         turns.putAll(from);
+        from.keySet().forEach(workload -> protectsSome |= !mayEvict(workload));
     }
 
     /** The evictions and gains of each workload, counted together. */

@@ -135,7 +135,7 @@ public final class QuotaTree {
         List<QuotaPath> prefixes = path.fromTenant();
         for (int i = prefixes.size() - 2; i >= 0; i--) {
             QuotaNode node = nodes.get(prefixes.get(i));
-            if (node != null) {
+            if (node != null && node.named()) {
                 return node;
             }
         }

@@ -39,8 +39,8 @@ final class BackfillReservations {
     }
 
     /**
-     * Makes the reservations, in the order of start without the request; between groups, the workload that was submitted
-     * first goes first (ADR 13).
+     * Makes the reservations, in the order of start without the request. Between groups, the first submitted
+     * workload goes first (ADR 13).
      *
      * @param eligible the candidates of a class, one for each pool in which only fit prevents its start
      * @param requests the request of a class for devices

@@ -51,7 +51,7 @@ final class Cell {
     }
 
     /**
-     * Waiting work counts in each pool that it may use, and once in the tree over all pools: there as in its first pool.
+     * Waiting work counts in each pool that it may use, and once in the tree over all pools, as in its first pool.
      * It counts with all the workers that it wants. Work that may not start anywhere is no demand.
      */
     private SortedMap<QuotaPath, Long> waiting(Tree tree) {

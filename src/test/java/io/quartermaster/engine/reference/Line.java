@@ -24,7 +24,7 @@ import java.util.stream.IntStream;
 record Line(Key key, List<Workload> members) {
 
     /**
-     * Whatever all members share.
+     * The properties that all members share.
      *
      * @param user present where a cap per user makes a difference
      * @param maxRuntimeMillis present where the run time makes a difference

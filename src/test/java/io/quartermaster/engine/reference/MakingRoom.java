@@ -299,7 +299,7 @@ final class MakingRoom {
                             .filter(found -> complete.test(found, chosen));
         }
 
-        /** Restores in the reverse order of selection; surplus does not run without its core. Checks the rights again. */
+        /** Restores in the reverse order of selection, and checks the rights again. Surplus needs its core. */
         private Optional<Found> minimise(Allocation found, List<Unit> all, Predicate<Node> nodes) {
             List<Unit> chosen = new ArrayList<>(all);
             Allocation place = found;

@@ -278,7 +278,7 @@ final class Placement {
     }
 
     /**
-     * The score of a node for one worker. A fraction goes on the GPU that it fills best among those already shared. Then
+     * The score of a node for one worker. A fraction takes the GPU that it fills best among those already shared. Then
      * the fullest node is best if the pool packs, the emptiest if it spreads: first by untouched GPUs, then by the free
      * amount. Ties go to the first id.
      *

@@ -68,21 +68,12 @@ final class ReferenceCell {
         PATIENCE,
         /** Work and nominations stay on a lost node until the next report. */
         LATE_LOSSES,
-        /** The engine disagrees: it bounds a group by an ancestor without a quota while work uses that path. */
+        /** Work uses the path of a group that states no quota, above groups that state one. */
         UNNAMED_ANCESTORS,
-        /**
-         * The engine disagrees: stopping work on a lost node takes capacity from other work, and a nomination that is
-         * withdrawn from a lost node adds to the capacity until the next plan.
-         */
+        /** Stopping work and withdrawn nominations stay on a lost node, where they take nothing from other work. */
         UNEVEN_LOSSES,
-        /** The engine disagrees: gangs of parts join a GPU that is free only once its holder has left. */
+        /** Gangs of parts may share a GPU, or the memory of a node, with work that has not left yet. */
         GANGS_OF_PARTS_BESIDE_VICTIMS
-    }
-
-    /** The features in which the engine and the reference planner agree. */
-    static Set<Feature> agreed() {
-        return EnumSet.complementOf(
-                EnumSet.of(Feature.UNNAMED_ANCESTORS, Feature.UNEVEN_LOSSES, Feature.GANGS_OF_PARTS_BESIDE_VICTIMS));
     }
 
     final Settings settings;

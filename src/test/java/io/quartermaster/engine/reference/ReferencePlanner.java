@@ -28,14 +28,8 @@ import java.util.TreeSet;
 /**
  * The unpruned reference planner. Every plan is computed from the facts alone, by plain scans.
  *
- * <p>Covered: fair share; order, with the orders of pools and profiles; quota admission with lending, caps and suspended
- * accounts; placement of whole GPUs, fractions, memory, gangs and domains, and plain counts; reclaim, preempt and
- * consolidation; nominations; surplus workers; several pools with spill and borrow, and the tree over all pools; fences;
- * the wait before preempting; backfill reservations; reasons.
- *
- * <p>Left out: MIG instances, slices, worker sets, reduced starts, lost workers of gangs, strict queues and ranks,
- * capacity reservations, overrides, drain dates, opening hours, budgets, past use, moves back, pauses, mixes, caps of
- * pools of nodes, implied quotas. A change that only these features use is refused.
+ * <p>The page on the engine lists what it covers and what it leaves out. It refuses a change that only
+ * left-out features use.
  */
 final class ReferencePlanner {
     /** Each eviction is compared without its receipt. */

@@ -11,6 +11,7 @@ import io.quartermaster.engine.model.Reason;
 import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.testing.RandomCases;
+import java.util.EnumSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ class ReferencePlannerPropertiesTest {
         SortedMap<String, Integer> cellsWith = new TreeMap<>();
         RandomCases.forEach(CELLS, 90, (seed, judged) -> {
             SortedSet<String> seen = new TreeSet<>();
-            compare(new ReferenceCell(seed, ReferenceCell.agreed()), seen, judged);
+            compare(new ReferenceCell(seed, EnumSet.allOf(ReferenceCell.Feature.class)), seen, judged);
             seen.forEach(what -> cellsWith.merge(what, 1, Integer::sum));
         });
         System.out.println("cells in which it happened: " + cellsWith);
