@@ -30,7 +30,3 @@ alter table closed_hour add column summed boolean not null default false;
 comment on column closed_hour.summed is 'whether usage_hour has the sums of the hour; until then they are made from its segments';
 create index closed_hour_unsummed on closed_hour (tenant_id, hour_ms) where not summed;
 grant update (summed) on closed_hour to ${systemRole};
-
--- A segment's tenant is that of its closed hour, and its pool that of a usage event. Closing pays for each check per segment.
-alter table segment drop constraint segment_tenant_id_fkey;
-alter table segment drop constraint segment_pool_fkey;

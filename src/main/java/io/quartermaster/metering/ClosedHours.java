@@ -183,7 +183,7 @@ public final class ClosedHours {
                  where tenant_id = $1 and hour_ms in (
                        select hour_ms from closed_hour where tenant_id = $2 and state is not null and hour_ms <= $3
                           and to_timestamp(hour_ms / 1000) <> date_trunc('month', to_timestamp(hour_ms / 1000), 'UTC')
-                        order by hour_ms limit $4)
+                        order by hour_ms limit $4 for update skip locked)
                 """, tenant.value(), tenant.value(), newestMillis - KEPT_MILLIS, FORGOTTEN_AT_ONCE);
     }
 }

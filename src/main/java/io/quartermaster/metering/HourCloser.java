@@ -12,6 +12,7 @@ import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.mutiny.sqlclient.Row;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -43,6 +44,9 @@ public class HourCloser {
     private static final Logger LOG = Logger.getLogger(HourCloser.class);
 
     private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
+
+    /** How long a round sums up hours of an earlier version at most. */
+    private static final Duration SUMMING = Duration.ofSeconds(10);
 
     private final MeteringConfig config;
     private final SystemDatabase database;
@@ -114,24 +118,31 @@ public class HourCloser {
         return closed.get();
     }
 
-    /** Sums up the hours that an earlier version closed. */
+    /** Sums up hours that an earlier version closed, for a while, so that hours that are due do not wait for it. */
     void sumUp() {
+        long begun = System.nanoTime();
         int summed = -1;
-        while (stop.getCount() > 0 && summed != 0) {
+        while (stop.getCount() > 0 && summed != 0 && System.nanoTime() - begun < SUMMING.toNanos()) {
             summed = database.run(config.statementTimeout(), HourSums::addMissing);
         }
     }
 
     private void closeDue(TenantKey tenant, AtomicInteger closed, AtomicInteger stuck) {
-        try {
-            int hours = -1;
-            while (stop.getCount() > 0 && hours != 0) {
-                hours = closeSome(tenant);
+        boolean hourByHour = false;
+        int hours = -1;
+        while (stop.getCount() > 0 && hours != 0) {
+            try {
+                hours = closeSome(tenant, hourByHour);
                 closed.addAndGet(hours);
+            } catch (RuntimeException | Error e) {
+                if (hourByHour) {
+                    stuck.incrementAndGet();
+                    LOG.errorf(e, "closing the next hour of tenant %s failed; the hour stays open", tenant);
+                    return;
+                }
+                LOG.debugf(e, "closing hours of tenant %s together failed; each is closed alone", tenant);
+                hourByHour = true;
             }
-        } catch (RuntimeException | Error e) {
-            stuck.incrementAndGet();
-            LOG.errorf(e, "closing the next hour of tenant %s failed; the hour stays open", tenant);
         }
     }
 
@@ -161,7 +172,7 @@ public class HourCloser {
     }
 
     /** Closes some of the hours that can close, in one transaction; returns how many. */
-    private int closeSome(TenantKey tenant) {
+    private int closeSome(TenantKey tenant, boolean onlyOne) {
         return database.run(config.statementTimeout(), tx -> {
             if (!takeTurn(tx, tenant)) {
                 return 0;
@@ -174,7 +185,8 @@ public class HourCloser {
             }
             ClosedHours.Closed last =
                     ClosedHours.last(UsageQuery.of(tx), tenant).await().indefinitely();
-            int hours = new HourClosing(tx, tenant, last, until - until % HOUR_MILLIS).close(firstEnd.get());
+            long lastEnd = onlyOne ? firstEnd.get() : until - until % HOUR_MILLIS;
+            int hours = new HourClosing(tx, tenant, last, lastEnd).close(firstEnd.get());
             LOG.debugf("tenant %s: closed %d hours from the one until %d on", tenant, hours, firstEnd.get());
             return hours;
         });

@@ -32,7 +32,7 @@ public final class HourSums {
             Dimension.USER);
 
     /** The hours that one transaction sums up afterwards. */
-    private static final int HOURS_AT_ONCE = 200;
+    private static final int HOURS_AT_ONCE = 20;
 
     private HourSums() {}
 

@@ -233,14 +233,10 @@ public final class BackfillReservations {
         ReleaseSchedule releaseSchedule = releaseSchedules.computeIfAbsent(
                 poolCapacity.pool().id(), pool -> ReleaseSchedule.of(declaredState, pool, nowMillis));
         List<ReleaseSchedule.Ending> endings = releaseSchedule.inOrder();
-        Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.AFTER_RELEASES);
-        int ended = 0;
-        if (place.isEmpty() && !endings.isEmpty()) {
-            EndedWork endedWork = new EndedWork(placementRequest, poolCapacity, endings);
-            ended = endedWork.fewestWithAPlace(placementRequest.shape().isPlain());
-            place = endedWork.placeAfter(ended);
-            endedWork.undo();
-        }
+        EndedWork endedWork = new EndedWork(placementRequest, poolCapacity, endings);
+        int ended = endedWork.fewestWithAPlace(placementRequest.shape().isPlain());
+        Optional<Allocation> place = endedWork.placeAfter(ended);
+        endedWork.undo();
         long free = ended == 0
                 ? releaseSchedule.lastLeavesMillis()
                 : Math.max(
@@ -282,11 +278,11 @@ public final class BackfillReservations {
          * @param isMonotonic whether a place remains possible when more work ends
          */
         int fewestWithAPlace(boolean isMonotonic) {
-            int without = 0;
-            int with = 1;
+            int without = -1;
+            int with = 0;
             while (placeAfter(with).isEmpty() && with < endings.size()) {
                 without = with;
-                with = isMonotonic ? Math.min(endings.size(), 2 * with) : with + 1;
+                with = isMonotonic ? Math.min(endings.size(), Math.max(1, 2 * with)) : with + 1;
             }
             while (with - without > 1) {
                 int middle = (with + without) / 2;

@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -376,19 +377,27 @@ public final class EvictionPlanner {
         if (!all.anybody(allowed)) {
             return Optional.empty();
         }
+        UnitsByNode byNode = work.byNode(pool);
+        Predicate<EvictionUnit> mayGive = mayGive(preemptor, candidate, allowed);
+        List<SortedSet<NodeId>> domains = preemptor.space().candidateDomains(preemptor.request());
+        List<SortedSet<NodeId>> areas = new ArrayList<>();
+        for (SortedSet<NodeId> area : domains) {
+            if (couldFree(preemptor, area, among(byNode.on(area), mayGive))) {
+                areas.add(area);
+            }
+        }
+        boolean isForOneNode = preemptor.request().workers() == 1 && !domains.isEmpty();
+        if (isForOneNode && areas.isEmpty()) {
+            return Optional.empty();
+        }
         Optional<EvictionPlan> anywhere = new VictimSearch(transaction, preemptor, node -> true, allowed)
                 .run(all)
                 .flatMap(solutionValidator::acceptIfPermitted);
         if (anywhere.isPresent()) {
             return anywhere;
         }
-        UnitsByNode byNode = work.byNode(pool);
-        for (SortedSet<NodeId> area : preemptor.space().candidateDomains(preemptor.request())) {
-            SortedMap<QuotaPath, SortedSet<EvictionUnit>> there = byNode.on(area);
-            if (!couldFree(preemptor, area, among(there, candidate))) {
-                continue;
-            }
-            VictimQueue inArea = VictimQueue.ofGroups(root, tenant, there, candidate);
+        for (SortedSet<NodeId> area : areas) {
+            VictimQueue inArea = VictimQueue.ofGroups(root, tenant, byNode.on(area), candidate);
             Optional<EvictionPlan> evictionPlan = new VictimSearch(
                             transaction, preemptor, node -> area.contains(node.id()), allowed)
                     .run(inArea)
@@ -398,6 +407,46 @@ public final class EvictionPlanner {
             }
         }
         return Optional.empty();
+    }
+
+    /**
+     * The units that may become victims in a search. An eviction only weakens the right against its own branch, so what
+     * is not permitted now never will be. The exception is an eviction in the preemptor's own tenant: it lowers the use
+     * on the preemptor's path, which may grant a right against all others.
+     */
+    private Predicate<EvictionUnit> mayGive(
+            Preemptor preemptor, Predicate<EvictionUnit> candidate, VictimQueue.Allowed allowed) {
+        SortedMap<QuotaPath, SortedSet<EvictionUnit>> running =
+                work.running(preemptor.space().pool().id());
+        String tenant = preemptor.path().tenant();
+        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup :
+                running.tailMap(QuotaPath.of(tenant)).entrySet()) {
+            if (!ofGroup.getKey().tenant().equals(tenant)) {
+                break;
+            }
+            if (anyPermitted(ofGroup.getValue(), candidate, allowed)) {
+                return candidate;
+            }
+        }
+        Map<QuotaPath, Boolean> known = new HashMap<>();
+        return candidate.and(unit -> known.computeIfAbsent(
+                unit.candidate().booking().path(),
+                path -> anyPermitted(Objects.requireNonNull(running.get(path)), candidate, allowed)));
+    }
+
+    private static boolean anyPermitted(
+            SortedSet<EvictionUnit> ofGroup, Predicate<EvictionUnit> candidate, VictimQueue.Allowed allowed) {
+        for (EvictionUnit evictionUnit : ofGroup) {
+            if (candidate.test(evictionUnit)) {
+                if (allowed.unit(evictionUnit)) {
+                    return true;
+                }
+                if (!allowed.isApart(evictionUnit)) {
+                    return false;
+                }
+            }
+        }
+        return false;
     }
 
     /** Whether enough is free in an area together with all that could be evicted there. */

@@ -143,8 +143,7 @@ final class BackfillReservations {
         endings.sort(Comparator.comparingLong(Ending::atMillis)
                 .thenComparingLong(Ending::startedMillis)
                 .thenComparing(ending -> ending.workload.id()));
-        // Tie-break: before anything has ended, the parts that earlier reservations keep are those that are free now.
-        Optional<Allocation> place = candidate.pool().place(request, keep(holdings, Moment.NOW), Moment.LATER);
+        Optional<Allocation> place = candidate.pool().place(request, keep(holdings, Moment.LATER), Moment.LATER);
         Holdings then = holdings;
         for (Ending ending : endings) {
             if (place.isEmpty()) {
