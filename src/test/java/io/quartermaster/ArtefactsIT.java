@@ -12,7 +12,7 @@ import java.util.jar.JarFile;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 
-/** What the build puts into the jar of the agent, and which commands the whole program has. */
+/** The content of the agent's jar, and the commands of the whole program. */
 class ArtefactsIT {
 
     private static final Path AGENT = Path.of("target", "agent", "quartermaster-agent.jar");

@@ -36,7 +36,7 @@ public final class HourSums {
 
     private HourSums() {}
 
-    /** What a sum is about. Usage without a holder has no standing, group, queue and user. */
+    /** The dimensions of a sum. Usage without a holder has no standing, group, queue and user. */
     private record Key(
             long hourMillis,
             String pool,

@@ -52,7 +52,7 @@ public sealed interface WorkloadState {
     /** A final state. */
     sealed interface Over extends WithoutAttempt {}
 
-    /** What the policy does with a preempted workload. */
+    /** The policy's action on a preempted workload. */
     enum AfterPreemption {
         REQUEUE,
         END

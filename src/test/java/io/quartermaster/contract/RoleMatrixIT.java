@@ -83,7 +83,7 @@ class RoleMatrixIT {
             Files.writeString(MATRIX, matrix);
         }
         assertThat(matrix)
-                .as("rights changed: if they should, write the matrix anew with -Dit.test=RoleMatrixIT "
+                .as("rights changed. If this is intended, write the matrix again with -Dit.test=RoleMatrixIT "
                         + "-Dqm.contract.update=true")
                 .isEqualTo(Files.readString(MATRIX));
     }

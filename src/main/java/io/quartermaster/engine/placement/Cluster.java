@@ -41,6 +41,9 @@ public final class Cluster {
 
     private List<BudgetMeter> budgetMeters = List.of();
 
+    /** How often work has left, or may have become movable. */
+    private long releases;
+
     private long inUnknownPoolsNowGpuMilli;
     private long inUnknownPoolsNextGpuMilli;
 
@@ -150,7 +153,7 @@ public final class Cluster {
             roots.add(leaf.tree().root());
         }
         RequestSignature requestSignature =
-                new RequestSignature(byNumber.size(), poolCapacity, placementRequest, gpuMilli, roots);
+                new RequestSignature(byNumber.size(), poolCapacity, placementRequest, gpuMilli, roots, () -> releases);
         signatures.put(key, requestSignature);
         byNumber.add(requestSignature);
         poolCapacity.register(requestSignature);
@@ -234,7 +237,7 @@ public final class Cluster {
      * of another pool move, because quotas over all pools bind both.
      */
     public void countRelease() {
-        poolCapacities.values().forEach(PoolCapacity::countRelease);
+        releases++;
     }
 
     /** Begins a what-if. */

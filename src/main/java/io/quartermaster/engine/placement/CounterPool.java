@@ -17,7 +17,6 @@ public final class CounterPool implements PoolCapacity {
     private final Pool pool;
     private final long capacityGpuMilli;
     private final List<RequestSignature> signatures = new ArrayList<>();
-    private long releases;
     private int reservations;
     private long usedNow;
     private long usedNext;
@@ -210,16 +209,6 @@ public final class CounterPool implements PoolCapacity {
     @Override
     public void takeBack(Booking booking, View view) {
         change(-booking.gpuMilli(), view);
-    }
-
-    @Override
-    public long releases() {
-        return releases;
-    }
-
-    @Override
-    public void countRelease() {
-        releases++;
     }
 
     @Override

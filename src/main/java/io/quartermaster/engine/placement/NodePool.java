@@ -49,7 +49,6 @@ public final class NodePool implements PoolCapacity {
     private long upGpuMilli;
     private long elsewhereNowGpuMilli;
     private long elsewhereNextGpuMilli;
-    private long releases;
     private int reservations;
 
     NodePool(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
@@ -607,16 +606,6 @@ public final class NodePool implements PoolCapacity {
         }
         tentative.reversed().forEach(one -> takeBackFrom(one, availability));
         return workers.isEmpty() ? Optional.empty() : Optional.of(booking.at(new Allocation(pool.id(), workers)));
-    }
-
-    @Override
-    public long releases() {
-        return releases;
-    }
-
-    @Override
-    public void countRelease() {
-        releases++;
     }
 
     @Override

@@ -110,12 +110,6 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     /** The free part of a place, worker by worker, in whole devices or parts; empty if nothing is free. */
     Optional<Booking> freePart(Booking booking, Availability availability);
 
-    /** How often work has left the pool, or may have become movable. */
-    long releases();
-
-    /** Counts that work anywhere has left or may have become movable. */
-    void countRelease();
-
     /** Whether no backfill reservation holds devices of the pool. */
     boolean isFreeOfReservations();
 

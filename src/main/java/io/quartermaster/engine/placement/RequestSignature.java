@@ -6,6 +6,7 @@ import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.View;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.LongSupplier;
 
 /**
  * All requests in one pool that the devices treat alike, whichever workload makes them. A request that did not fit
@@ -18,6 +19,7 @@ public final class RequestSignature {
     private final PlacementRequest placementRequest;
     private final long gpuMilli;
     private final List<QuotaNode> roots;
+    private final LongSupplier releases;
     private boolean knownUnplaceableNow;
     private boolean knownUnplaceableIgnoringNominations;
     private boolean knownUnplaceableAfterReleases;
@@ -35,7 +37,9 @@ public final class RequestSignature {
             PoolCapacity poolCapacity,
             PlacementRequest placementRequest,
             long gpuMilli,
-            List<QuotaNode> roots) {
+            List<QuotaNode> roots,
+            LongSupplier releases) {
+        this.releases = releases;
         this.number = number;
         this.poolCapacity = poolCapacity;
         this.placementRequest = placementRequest;
@@ -76,12 +80,12 @@ public final class RequestSignature {
 
     /** Whether no moves make room for it, as far as is known since work last left. */
     public boolean cannotBeMadeRoomByMoves() {
-        return unmovableAtRelease == poolCapacity.releases();
+        return unmovableAtRelease == releases.getAsLong();
     }
 
     /** Records that no moves make room for it. */
     public void movesMadeNoRoom() {
-        unmovableAtRelease = poolCapacity.releases();
+        unmovableAtRelease = releases.getAsLong();
     }
 
     /** Whether it is known not to fit after all evicted work has left. */

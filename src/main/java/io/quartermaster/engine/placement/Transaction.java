@@ -14,7 +14,7 @@ public final class Transaction {
     private final Cluster cluster;
     private final List<Step> journal = new ArrayList<>();
 
-    /** What a step did. */
+    /** The kind of a step, which decides how to undo it. */
     private enum Kind {
         BOOKED,
         RELEASED,

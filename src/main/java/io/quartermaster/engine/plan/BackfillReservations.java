@@ -247,7 +247,7 @@ public final class BackfillReservations {
 
     /**
      * A what-if in which the first of the ending workloads of a pool have left. Meanwhile the earlier reservations hold
-     * what has come free of their places.
+     * the free parts of their places.
      */
     private final class EndedWork {
         private final PlacementRequest placementRequest;

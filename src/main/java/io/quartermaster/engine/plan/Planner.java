@@ -353,7 +353,7 @@ public final class Planner {
 
     /**
      * The place where the candidate's head could start now, beside the backfill reservations or, as backfill, before
-     * they need it. What does not fit even without reservations is not tried again until capacity comes free.
+     * they need it. A request that does not fit even without reservations is not tried again until capacity is freed.
      */
     private Optional<Allocation> freePlace(Candidate candidate) {
         Optional<RequestSignature> signature = candidate.poolRequest().signature();
@@ -410,7 +410,7 @@ public final class Planner {
                 && signature.isPresent()
                 && !poolRequest.space().isFreeOfReservations()
                 && !signature.get().cannotBeMadeRoomByMoves()) {
-            // What fails even without reservations is not searched again until work leaves.
+            // A search that fails even without reservations is not repeated until work leaves.
             backfillReservations.suspendAll(poolRequest.space());
             if (poolRequest.space().isFreeOfReservations()) {
                 evictionPlanner.learnFromMoves(preemptor, signature.get());

@@ -267,7 +267,10 @@ public final class EvictionPlanner {
                         ? byConsolidation(
                                 transaction,
                                 preemptor,
-                                moveFeasibility(preemptor.space(), requestSignature.isPresent()),
+                                moveFeasibility(
+                                        preemptor.space(),
+                                        requestSignature.isPresent()
+                                                && preemptor.space().isFreeOfReservations()),
                                 solutionValidator)
                         : Optional.empty();
         if (evictionPlan.isEmpty() && preemptor.space().isFreeOfReservations()) {

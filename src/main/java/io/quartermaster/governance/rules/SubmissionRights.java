@@ -3,8 +3,8 @@ package io.quartermaster.governance.rules;
 import java.util.OptionalInt;
 
 /**
- * What submissions under a policy may state. The rights bind every submitter, including tenant admins and operators:
- * only a policy decides which work may go before other work.
+ * The values that submissions under a policy may state. The rights bind every submitter, including tenant admins and
+ * operators: only a policy decides which work may go before other work.
  *
  * @param maxPriority the highest priority; absent = the default of the workload's type
  * @param nonPreemptible whether work may be non-preemptible, by its own field or by its type

@@ -75,7 +75,7 @@ final class BenchmarkParts {
         return FilledCell.fill(new RepresentativeCell(scale, variant), scale.seed() + 3, violations, limits.fromNow());
     }
 
-    /** What fills have cost, which all end the same way; and the cell of the last one, for events. */
+    /** The costs of the fills, which all end in the same state, and the cell of the last fill, for events. */
     private record Fills(FillCost cold, List<FillCost> warm, FilledCell last) {
         /** The median of the warm fills; without any, the cold one. */
         FillCost typical() {
