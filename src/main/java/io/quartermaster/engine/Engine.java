@@ -212,6 +212,7 @@ public final class Engine {
                 open,
                 kept.demand(),
                 kept.candidates(),
+                kept.reservationHistory(),
                 churnGuard,
                 past,
                 budgets,

@@ -3,6 +3,7 @@ package io.quartermaster.engine;
 import io.quartermaster.engine.explain.ReasonCache;
 import io.quartermaster.engine.order.CandidateQueue;
 import io.quartermaster.engine.plan.Demand;
+import io.quartermaster.engine.plan.ReservationHistory;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.SchedulingState;
 
@@ -10,6 +11,7 @@ import io.quartermaster.engine.state.SchedulingState;
 final class PlanCaches {
     private final Demand demand;
     private final CandidateQueue candidates;
+    private final ReservationHistory reservationHistory = new ReservationHistory();
     private final ReasonCache reasons;
 
     PlanCaches(DeclaredState declaredState, SchedulingState schedulingState) {
@@ -24,6 +26,10 @@ final class PlanCaches {
 
     CandidateQueue candidates() {
         return candidates;
+    }
+
+    ReservationHistory reservationHistory() {
+        return reservationHistory;
     }
 
     ReasonCache reasons() {

@@ -9,6 +9,7 @@ import io.quartermaster.engine.preemption.EvictionPlanner;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.state.ChangeLog;
 import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.FailedAttempts;
 import io.quartermaster.engine.state.FairShareChanged;
 import io.quartermaster.engine.state.GroupState;
 import io.quartermaster.engine.state.PoolRequest;
@@ -55,6 +56,11 @@ public final class AttemptSelector {
         public Collection<SchedulingClass> boundByCapacity() {
             return AttemptSelector.this.boundByCapacity();
         }
+
+        @Override
+        public boolean isViable(Candidate candidate) {
+            return AttemptSelector.this.isViable(candidate);
+        }
     };
     private long seen;
 
@@ -85,6 +91,43 @@ public final class AttemptSelector {
     public void refresh(CandidateQueue candidateQueue) {
         updateExhaustive();
         candidateQueue.refresh(schedulingState, source);
+    }
+
+    /** Whether every attempt that is left is known to fail. */
+    public boolean isExhausted(CandidateQueue candidateQueue) {
+        return candidateQueue.isExhausted(source);
+    }
+
+    private boolean isViable(Candidate candidate) {
+        if (candidate.signature() != null) {
+            return candidate.attempt() != Candidate.Attempt.SKIP;
+        }
+        for (PoolRequest poolRequest : poolRequestFactory.forClass(candidate.schedulingClass())) {
+            if (!has(withoutAnyRoom, candidate.schedulingClass(), poolRequest)
+                    && isViable(candidate.schedulingClass(), poolRequest)) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    /** Whether a class with an exhaustive selection may start in a pool, or get room there. */
+    private boolean isViable(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        FailedAttempts failed = poolRequest.failedAttempts().orElse(null);
+        if (failed == null) {
+            return true;
+        }
+        boolean within = poolRequest.ask().withinReserved();
+        boolean mayStart = !has(withoutFreeRoom, schedulingClass, poolRequest)
+                && !failed.isStartKnownToFail(within)
+                && QuotaAdmission.current(poolRequest.ask()).isEmpty();
+        return poolRequest.isOpenAndFunded()
+                && (mayStart
+                        || switch (hope(schedulingClass, poolRequest)) {
+                            case POSSIBLE -> !failed.isMakingRoomKnownToFail(within, false);
+                            case RELEASES_ONLY -> !failed.areMovesKnownToFail(within);
+                            case IMPOSSIBLE -> false;
+                        });
     }
 
     /** Selects again for the classes that the logged changes concern. */

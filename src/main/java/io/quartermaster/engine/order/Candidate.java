@@ -7,9 +7,11 @@ import io.quartermaster.engine.placement.RequestSignature;
 import io.quartermaster.engine.preemption.EvictionFeasibility;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
+import io.quartermaster.engine.state.FailedAttempts;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.SchedulingClass;
 import java.util.Comparator;
+import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -83,24 +85,26 @@ public record Candidate(
 
     /** The attempt that it makes now. */
     public Attempt attempt() {
-        return signature == null ? firstAttempt : attempt(signature.cannotStart(), signature.onlyEvictionsHelp());
-    }
-
-    /**
-     * The attempt that it makes.
-     *
-     * @param cannotStart whether its request is known not to fit now
-     * @param onlyEvictionsHelp whether it would not fit even after all evicted work has left, and moves make no room
-     */
-    Attempt attempt(boolean cannotStart, boolean onlyEvictionsHelp) {
-        if (firstAttempt != Attempt.EVICT && !cannotStart) {
+        if (signature == null || firstAttempt != Attempt.EVICT && !isStartKnownToFail()) {
             return firstAttempt;
         }
-        return switch (feasibility) {
-            case POSSIBLE -> Attempt.EVICT;
-            case RELEASES_ONLY -> onlyEvictionsHelp ? Attempt.SKIP : Attempt.EVICT;
-            case IMPOSSIBLE -> Attempt.SKIP;
-        };
+        boolean fails =
+                switch (feasibility) {
+                    case POSSIBLE -> failed().isMakingRoomKnownToFail(withinReserved, false);
+                    case RELEASES_ONLY ->
+                        signature.onlyEvictionsHelp() || failed().areMovesKnownToFail(withinReserved);
+                    case IMPOSSIBLE -> true;
+                };
+        return fails ? Attempt.SKIP : Attempt.EVICT;
+    }
+
+    private boolean isStartKnownToFail() {
+        return Objects.requireNonNull(signature).cannotStart() || failed().isStartKnownToFail(withinReserved);
+    }
+
+    /** Every request with a signature of its own remembers what failed. */
+    private FailedAttempts failed() {
+        return poolRequest.failedAttempts().orElseThrow();
     }
 
     public PoolCapacity space() {

@@ -36,7 +36,7 @@ public final class CandidateQueue {
     private final boolean treesAlone;
     private final Map<SchedulingClass, Candidate> candidates = new LinkedHashMap<>();
     private TreeIndex treeIndex = new TreeIndex();
-    private ViableCandidateCount viable = new ViableCandidateCount();
+    private ViableCandidates viable = new ViableCandidates();
     private long seen = -1;
 
     public CandidateQueue(DeclaredState declaredState) {
@@ -52,9 +52,9 @@ public final class CandidateQueue {
         return treesAlone;
     }
 
-    /** Whether no candidate has an attempt left. */
-    public boolean isExhausted() {
-        return !viable.any();
+    /** Whether no candidate has an attempt left that may succeed. */
+    boolean isExhausted(Source source) {
+        return !viable.any(source::isViable);
     }
 
     /**
@@ -67,7 +67,7 @@ public final class CandidateQueue {
             refreshChanged(changeLog, source);
         } else {
             candidates.clear();
-            viable = new ViableCandidateCount();
+            viable = new ViableCandidates();
             treeIndex = new TreeIndex();
             schedulingState.schedulingClasses().forEach(schedulingClass -> refreshClass(schedulingClass, source));
         }
@@ -117,6 +117,9 @@ public final class CandidateQueue {
         /** @param before the previous candidate of the class, to be returned if it is still valid */
         @Nullable
         Candidate offer(SchedulingClass schedulingClass, @Nullable Candidate before);
+
+        /** Whether some attempt of the candidate may succeed, as far as is known. */
+        boolean isViable(Candidate candidate);
 
         /** The classes whose next attempt depends on the capacity. */
         Collection<SchedulingClass> boundByCapacity();

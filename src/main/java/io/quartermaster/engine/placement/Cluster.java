@@ -240,6 +240,11 @@ public final class Cluster {
         releases++;
     }
 
+    /** How often work has left, or may have become movable. */
+    public long releases() {
+        return releases;
+    }
+
     /** Begins a what-if. */
     public Transaction transaction() {
         return new Transaction(this);

@@ -17,7 +17,7 @@ public final class CounterPool implements PoolCapacity {
     private final Pool pool;
     private final long capacityGpuMilli;
     private final List<RequestSignature> signatures = new ArrayList<>();
-    private int reservations;
+    private final ReservedRoom reserved = new ReservedRoom();
     private long usedNow;
     private long usedNext;
 
@@ -213,18 +213,28 @@ public final class CounterPool implements PoolCapacity {
 
     @Override
     public boolean isFreeOfReservations() {
-        return reservations == 0;
+        return reserved.isEmpty();
+    }
+
+    @Override
+    public long reservationVersion() {
+        return reserved.version();
+    }
+
+    @Override
+    public void reservationsChanged() {
+        reserved.changed();
     }
 
     @Override
     public void reserve(Booking booking) {
-        reservations++;
+        reserved.hold();
         add(booking, View.PROJECTED);
     }
 
     @Override
     public void unreserve(Booking booking) {
-        reservations--;
+        reserved.release();
         takeBack(booking, View.PROJECTED);
     }
 

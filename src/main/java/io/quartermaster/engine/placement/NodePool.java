@@ -49,7 +49,7 @@ public final class NodePool implements PoolCapacity {
     private long upGpuMilli;
     private long elsewhereNowGpuMilli;
     private long elsewhereNextGpuMilli;
-    private int reservations;
+    private final ReservedRoom reserved = new ReservedRoom();
 
     NodePool(Pool pool, Pool.Capacity.Nodes capacity, Collection<Node> nodes) {
         this.pool = pool;
@@ -610,18 +610,28 @@ public final class NodePool implements PoolCapacity {
 
     @Override
     public boolean isFreeOfReservations() {
-        return reservations == 0;
+        return reserved.isEmpty();
+    }
+
+    @Override
+    public long reservationVersion() {
+        return reserved.version();
+    }
+
+    @Override
+    public void reservationsChanged() {
+        reserved.changed();
     }
 
     @Override
     public void reserve(Booking booking) {
-        reservations++;
+        reserved.hold();
         add(booking, View.PROJECTED);
     }
 
     @Override
     public void unreserve(Booking booking) {
-        reservations--;
+        reserved.release();
         takeBack(booking, View.PROJECTED);
     }
 
@@ -682,7 +692,7 @@ public final class NodePool implements PoolCapacity {
         // If the pool as a whole is capped, capacity freed on one node helps requests on all nodes.
         Optional<NodeCapacity> where = maxGpuMilli.isPresent() ? Optional.empty() : Optional.of(node);
         for (RequestSignature requestSignature : signatures) {
-            if (requestSignature.knownUnplaceable(availability)) {
+            if (requestSignature.hasMissed(availability)) {
                 requestSignature.capacityFreed(where, availability);
             }
         }

@@ -113,6 +113,12 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     /** Whether no backfill reservation holds devices of the pool. */
     boolean isFreeOfReservations();
 
+    /** Changes whenever other reservations bind the work that asks for devices of the pool. */
+    long reservationVersion();
+
+    /** Records that other reservations bind work than before. */
+    void reservationsChanged();
+
     /** Holds devices for a backfill reservation. */
     void reserve(Booking booking);
 

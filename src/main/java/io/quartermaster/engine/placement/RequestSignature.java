@@ -23,6 +23,10 @@ public final class RequestSignature {
     private boolean knownUnplaceableNow;
     private boolean knownUnplaceableIgnoringNominations;
     private boolean knownUnplaceableAfterReleases;
+    /** For each availability, how often capacity was freed that may serve the request. */
+    private final long[] freed = new long[Availability.values().length];
+    /** For each availability, whether some class remembers a miss since capacity was last freed. */
+    private final boolean[] isRemembered = new boolean[Availability.values().length];
     /** The number of releases at which moves were last known to make no room; -1 if they never were. */
     private long unmovableAtRelease = -1;
 
@@ -140,7 +144,21 @@ public final class RequestSignature {
         }
     }
 
-    boolean knownUnplaceable(Availability availability) {
+    /**
+     * How often capacity was freed that may serve the request, counted for callers that remember a miss with this
+     * number. Until it has changed, the miss remains valid.
+     */
+    public long freed(Availability availability) {
+        isRemembered[availability.ordinal()] = true;
+        return freed[availability.ordinal()];
+    }
+
+    /** Whether a miss is known, here or by a caller. */
+    boolean hasMissed(Availability availability) {
+        return isRemembered[availability.ordinal()] || knownUnplaceable(availability);
+    }
+
+    private boolean knownUnplaceable(Availability availability) {
         return switch (availability) {
             case NOW -> knownUnplaceableNow;
             case IGNORING_NOMINATIONS -> knownUnplaceableIgnoringNominations;
@@ -150,6 +168,8 @@ public final class RequestSignature {
 
     /** Discards a cached miss. */
     void forget(Availability availability) {
+        freed[availability.ordinal()]++;
+        isRemembered[availability.ordinal()] = false;
         switch (availability) {
             case NOW -> knownUnplaceableNow = false;
             case IGNORING_NOMINATIONS -> knownUnplaceableIgnoringNominations = false;

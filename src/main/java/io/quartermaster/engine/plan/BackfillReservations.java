@@ -47,6 +47,7 @@ public final class BackfillReservations {
     private final SchedulingState schedulingState;
     private final PoolRequestFactory poolRequestFactory;
     private final long nowMillis;
+    private final ReservationHistory history;
     private final List<Claim> claims = new ArrayList<>();
     private final Map<PoolId, ReleaseSchedule> releaseSchedules = new HashMap<>();
 
@@ -55,7 +56,9 @@ public final class BackfillReservations {
             DeclaredState declaredState,
             SchedulingState schedulingState,
             PoolRequestFactory poolRequestFactory,
+            ReservationHistory history,
             long nowMillis) {
+        this.history = history;
         this.settings = settings;
         this.declaredState = declaredState;
         this.schedulingState = schedulingState;
@@ -92,6 +95,7 @@ public final class BackfillReservations {
         private final Booking place;
         private final long freeAtMillis;
         private Optional<Booking> held = Optional.empty();
+        private Optional<Booking> heldBefore = Optional.empty();
         private boolean suspended;
 
         Claim(Candidate candidate, Booking place, long freeAtMillis) {
@@ -113,8 +117,16 @@ public final class BackfillReservations {
 
         /** Releases it until it is held again. */
         void suspend() {
+            heldBefore = held;
             release();
             suspended = true;
+        }
+
+        /** Holds again what it held when it was suspended. Nothing may have been booked or freed since. */
+        void resume() {
+            held = heldBefore;
+            held.ifPresent(part -> candidate.space().reserve(part));
+            suspended = false;
         }
 
         /** The nodes of its place; none in a counted pool. */
@@ -168,6 +180,20 @@ public final class BackfillReservations {
                 claims.add(claim);
             });
         }
+        history.replace(kept());
+    }
+
+    private Map<PoolCapacity, List<ReservationHistory.Kept>> kept() {
+        Map<PoolCapacity, List<ReservationHistory.Kept>> kept = new HashMap<>();
+        for (Claim claim : claims) {
+            kept.computeIfAbsent(claim.candidate.space(), pool -> new ArrayList<>())
+                    .add(new ReservationHistory.Kept(
+                            claim.candidate.schedulingClass(),
+                            claim.place.allocation(),
+                            claim.freeAtMillis <= nowMillis ? 0 : claim.freeAtMillis,
+                            claim.candidate.withinReserved()));
+        }
+        return kept;
     }
 
     /** The pools in which only fit prevents the start of a class. */
@@ -347,22 +373,24 @@ public final class BackfillReservations {
     }
 
     /**
-     * Releases, until {@link #restore}, the reservations that do not bind a candidate.
+     * Releases, until {@link #restore} or {@link #resume}, the reservations in a pool that do not bind a candidate.
      *
      * @param backfill whether to release also those that the candidate's workload would not delay
      */
-    void suspendFor(Candidate candidate, boolean backfill) {
+    void suspendFor(Candidate candidate, PoolCapacity poolCapacity, boolean backfill) {
         for (Claim claim : claims) {
-            if (!appliesTo(claim, candidate) || (backfill && endsBefore(claim, candidate.head()))) {
+            if (claim.candidate.space() == poolCapacity
+                    && !claim.suspended
+                    && (!appliesTo(claim, candidate) || backfill && endsBefore(claim, candidate.head()))) {
                 claim.suspend();
             }
         }
     }
 
-    /** Releases, until {@link #restore}, all reservations in a pool. */
+    /** Releases, until {@link #restore} or {@link #resume}, all reservations in a pool. */
     void suspendAll(PoolCapacity poolCapacity) {
         for (Claim claim : claims) {
-            if (claim.candidate.space() == poolCapacity) {
+            if (claim.candidate.space() == poolCapacity && !claim.suspended) {
                 claim.suspend();
             }
         }
@@ -406,7 +434,16 @@ public final class BackfillReservations {
                 && nowMillis + workload.maxRuntimeMillis().getAsLong() <= claim.freeAtMillis;
     }
 
-    /** Holds all suspended reservations again. */
+    /** Holds all suspended reservations again as before. Nothing may have been booked or freed since. */
+    void resume() {
+        for (Claim claim : claims) {
+            if (claim.suspended) {
+                claim.resume();
+            }
+        }
+    }
+
+    /** Holds all suspended reservations again, each as far as its place is free now. */
     void restore() {
         for (Claim claim : claims) {
             if (claim.suspended) {
@@ -437,6 +474,7 @@ public final class BackfillReservations {
             if (claim.candidate.schedulingClass() == schedulingClass) {
                 claim.release();
                 claims.remove(claim);
+                history.fulfilled(claim.candidate.space(), schedulingClass);
             }
         }
     }

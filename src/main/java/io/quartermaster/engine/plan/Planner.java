@@ -28,6 +28,7 @@ import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.UsageHistory;
 import io.quartermaster.engine.quota.View;
 import io.quartermaster.engine.state.DeclaredState;
+import io.quartermaster.engine.state.FailedAttempts;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.PoolRequestFactory;
 import io.quartermaster.engine.state.SchedulingClass;
@@ -68,6 +69,7 @@ public final class Planner {
             SchedulingState schedulingState,
             Demand demand,
             CandidateQueue candidates,
+            ReservationHistory reservationHistory,
             ChurnGuard churnGuard,
             Optional<UsageHistory> past,
             Budgets budgets,
@@ -83,7 +85,8 @@ public final class Planner {
         this.candidates = candidates;
         this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
         this.backfillReservations =
-                new BackfillReservations(settings, declaredState, schedulingState, poolRequestFactory, nowMillis);
+                new BackfillReservations(
+                        settings, declaredState, schedulingState, poolRequestFactory, reservationHistory, nowMillis);
         this.evictionPlanner = new EvictionPlanner(
                 settings, schedulingState.cluster(), schedulingState.running(), churnGuard, nowMillis);
         this.attemptSelector =
@@ -98,8 +101,10 @@ public final class Planner {
     }
 
     public List<Decision> decide() {
-        if (settings.longestMinRuntimeMillis() > 0 || churnGuard.takeFreedSome()) {
-            schedulingState.cluster().countRelease();
+        schedulingState.advanceTo(
+                nowMillis, List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis()));
+        if (churnGuard.takeFreedSome()) {
+            schedulingState.recordComingOfAge();
         }
         computeFairShares();
         planListener.begins(declaredState, schedulingState);
@@ -108,7 +113,7 @@ public final class Planner {
         updateCapacities();
         backfillReservations.reserve();
         attemptSelector.begin(candidates);
-        while (!candidates.isExhausted()) {
+        while (!attemptSelector.isExhausted(candidates)) {
             Candidate candidate = candidates.next();
             planListener.attemptBegins(candidate, candidates);
             tryCandidate(candidate);
@@ -141,7 +146,6 @@ public final class Planner {
     }
 
     private void computeFairShares() {
-        schedulingState.advanceTo(nowMillis);
         budgets.publish(schedulingState.cluster().meters());
         demand.count();
         updateCapacities();
@@ -232,7 +236,7 @@ public final class Planner {
             backfillReservations.holdAgain(place.get());
         } else {
             attemptSelector.noFreeRoom(candidate);
-            backfillReservations.restore();
+            backfillReservations.resume();
         }
     }
 
@@ -344,10 +348,10 @@ public final class Planner {
             return Optional.empty();
         }
         Candidate candidate = Candidate.of(schedulingClass, poolRequest, Candidate.Attempt.START, null);
-        backfillReservations.suspendFor(candidate, false);
+        backfillReservations.suspendFor(candidate, candidate.space(), false);
         Optional<Allocation> place =
                 poolRequest.space().place(poolRequestFactory.withGpus(schedulingClass, gpus), Availability.NOW);
-        backfillReservations.restore();
+        backfillReservations.resume();
         return place.map(found -> new ReducedStart(candidate, found));
     }
 
@@ -357,15 +361,18 @@ public final class Planner {
      */
     private Optional<Allocation> freePlace(Candidate candidate) {
         Optional<RequestSignature> signature = candidate.poolRequest().signature();
+        Optional<FailedAttempts> failed = candidate.poolRequest().failedAttempts();
+        boolean within = candidate.withinReserved();
         if (signature.filter(RequestSignature::isKnownNotToFitNow).isPresent()
+                || failed.filter(attempts -> attempts.isStartKnownToFail(within)).isPresent()
                 || QuotaAdmission.current(candidate.ask()).isPresent()) {
             return Optional.empty();
         }
         PlacementRequest placementRequest = poolRequestFactory.request(candidate.schedulingClass());
-        backfillReservations.suspendFor(candidate, false);
+        backfillReservations.suspendFor(candidate, candidate.space(), false);
         Optional<Allocation> place = candidate.space().place(placementRequest, Availability.NOW);
         if (place.isEmpty() && backfillReservations.any()) {
-            backfillReservations.suspendFor(candidate, true);
+            backfillReservations.suspendFor(candidate, candidate.space(), true);
             place = candidate.space().place(placementRequest, Availability.NOW);
         }
         if (place.isEmpty() && signature.isPresent()) {
@@ -377,6 +384,9 @@ public final class Planner {
                             .isEmpty()) {
                 signature.get().didNotFitNow();
             }
+        }
+        if (place.isEmpty()) {
+            failed.ifPresent(attempts -> attempts.startFailed(within));
         }
         return place;
     }
@@ -400,11 +410,20 @@ public final class Planner {
             return EvictionAttempt.NONE;
         }
         Optional<RequestSignature> signature = schedulingClass.isGrowth() ? Optional.empty() : poolRequest.signature();
-        backfillReservations.suspendFor(candidate, false);
         Workload head = schedulingClass.head();
+        Preemptor.AllowedActions allowed =
+                allowedActions(head, poolRequest.space().pool(), asked);
+        boolean within = candidate.withinReserved();
+        boolean byMovesOnly = allowed == Preemptor.AllowedActions.MOVING_ONLY;
+        Optional<FailedAttempts> failed =
+                candidate.poolRequest() == poolRequest ? poolRequest.failedAttempts() : Optional.empty();
+        if (failed.filter(attempts -> attempts.isMakingRoomKnownToFail(within, byMovesOnly))
+                .isPresent()) {
+            return EvictionAttempt.NONE;
+        }
+        backfillReservations.suspendFor(candidate, poolRequest.space(), false);
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
-        Preemptor preemptor = poolRequest.preemptor(
-                head, placementRequest, allowedActions(head, poolRequest.space().pool(), asked));
+        Preemptor preemptor = poolRequest.preemptor(head, placementRequest, allowed);
         Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(preemptor, signature);
         if (evictionPlan.isEmpty()
                 && signature.isPresent()
@@ -421,7 +440,11 @@ public final class Planner {
             backfillReservations.fulfil(schedulingClass);
             backfillReservations.holdAllAgain();
         } else {
-            backfillReservations.restore();
+            backfillReservations.resume();
+        }
+        if (evictionPlan.isEmpty() && asked == Preemptor.AllowedActions.STOPPING) {
+            boolean admitted = QuotaAdmission.projected(poolRequest.ask()).isEmpty();
+            failed.ifPresent(attempts -> attempts.makingRoomFailed(within, admitted, byMovesOnly));
         }
         return made;
     }

@@ -16,11 +16,17 @@ public final class ChangeLog {
     private int most = MOST;
     private long begin;
     private boolean taken;
+    private long changesOfUse;
 
     /** Makes every change invalidate the whole log from now on. Recomputing everything must give the same results. */
     public void disableIncremental() {
         most = 0;
         invalidate();
+    }
+
+    /** Whether caches may rely on the log. */
+    boolean isIncremental() {
+        return most > 0;
     }
 
     /**
@@ -95,6 +101,7 @@ public final class ChangeLog {
     static final StateChange CAPACITY = CapacityChange.CROSSED;
 
     public void add(StateChange stateChange) {
+        changesOfUse += isOfUse(stateChange) ? 1 : 0;
         boolean again = !taken && !log.isEmpty() && log.getLast() == stateChange;
         if (!again) {
             if (log.size() >= most) {
@@ -105,8 +112,25 @@ public final class ChangeLog {
         }
     }
 
+    private static boolean isOfUse(StateChange stateChange) {
+        return switch (stateChange) {
+            case GroupState groupState -> true;
+            case GroupState.TenantBoundsChanged bounds -> true;
+            case CapacityChange passed -> true;
+            case FairShareChanged moved -> true;
+            case SchedulingClass schedulingClass -> false;
+            case AttemptMade attemptMade -> false;
+        };
+    }
+
+    /** How often the use or the share of some group has changed, or everything. */
+    long changesOfUse() {
+        return changesOfUse;
+    }
+
     /** Declares everything that was cached from the log outdated. */
     public void invalidate() {
+        changesOfUse++;
         begin += log.size() + 1L;
         log.clear();
     }

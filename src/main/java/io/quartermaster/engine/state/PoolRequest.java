@@ -22,6 +22,7 @@ public final class PoolRequest {
     private final PoolCapacity poolCapacity;
     private final QuotaRequest quotaRequest;
     private final Optional<RequestSignature> signature;
+    private final Optional<FailedAttempts> failedAttempts;
     private final int signatureNumber;
     private final CandidatesOfGroup ofGroup;
     private final LongPredicate isOpenAfter;
@@ -31,6 +32,7 @@ public final class PoolRequest {
 
     /**
      * @param requestSignature absent if the devices depend on the member
+     * @param failedAttempts absent if an attempt tells nothing of later ones
      * @param ofGroup the running work of the same group in the pool
      * @param openIn whether it could start in the pool after so many milliseconds; evaluated on each call, since work
      * may join before the time of a plan is known
@@ -40,6 +42,7 @@ public final class PoolRequest {
             PoolCapacity poolCapacity,
             QuotaRequest quotaRequest,
             Optional<RequestSignature> requestSignature,
+            Optional<FailedAttempts> failedAttempts,
             CandidatesOfGroup ofGroup,
             LongPredicate openIn,
             List<BudgetMeter> budgetMeters) {
@@ -48,13 +51,14 @@ public final class PoolRequest {
         this.poolCapacity = poolCapacity;
         this.quotaRequest = quotaRequest;
         this.signature = requestSignature;
+        this.failedAttempts = failedAttempts;
         this.signatureNumber = requestSignature.map(RequestSignature::number).orElse(-1);
         this.ofGroup = ofGroup;
     }
 
     /** This request with another quota request, without any cached knowledge. */
     public PoolRequest with(QuotaRequest other) {
-        return new PoolRequest(poolCapacity, other, Optional.empty(), ofGroup, isOpenAfter, budgetMeters);
+        return new PoolRequest(poolCapacity, other, Optional.empty(), Optional.empty(), ofGroup, isOpenAfter, budgetMeters);
     }
 
     public PoolCapacity space() {
@@ -111,6 +115,11 @@ public final class PoolRequest {
 
     public Optional<RequestSignature> signature() {
         return signature;
+    }
+
+    /** The attempts that are known to fail; empty if an attempt tells nothing of later ones. */
+    public Optional<FailedAttempts> failedAttempts() {
+        return failedAttempts;
     }
 
     /** The number of the signature; negative if there is none. */

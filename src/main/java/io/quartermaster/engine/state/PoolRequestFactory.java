@@ -67,6 +67,10 @@ public final class PoolRequestFactory {
                 poolCapacity,
                 quotaRequest,
                 requestSignature,
+                schedulingClass.acceptsFewerGpus()
+                        ? Optional.empty()
+                        : requestSignature.map(
+                                signature -> new FailedAttempts(poolCapacity, signature, schedulingState)),
                 schedulingState.running().running(poolCapacity.pool().id(), key.path()),
                 inMillis -> isOpen(schedulingClass, poolCapacity.pool(), inMillis),
                 schedulingState.cluster().meters(poolCapacity.pool().id(), key.path()));

@@ -71,6 +71,7 @@ public final class SchedulingState {
     private final NavigableMap<Long, Integer> reclaimableFrom = new TreeMap<>();
 
     private long openedClasses;
+    private long comingsOfAge;
 
     /**
      * @param budgets the budgets and their remaining amounts
@@ -130,9 +131,31 @@ public final class SchedulingState {
         return cluster;
     }
 
-    /** Advances the time. A transition requires a new state instead. */
-    public void advanceTo(long millis) {
+    /**
+     * Advances the time. A transition requires a new state instead.
+     *
+     * @param leastRuntimesMillis the ages at which running work gets another right to stay
+     */
+    public void advanceTo(long millis, List<Long> leastRuntimesMillis) {
+        boolean comesOfAge = reclaimableFrom.higherKey(nowMillis) instanceof Long first && first <= millis;
+        for (long least : leastRuntimesMillis) {
+            comesOfAge |= startedAt.higherKey(nowMillis - least) instanceof Long started && started + least <= millis;
+        }
+        if (comesOfAge) {
+            recordComingOfAge();
+        }
         nowMillis = millis;
+    }
+
+    /** Changes whenever the right to evict some running work may have changed. */
+    public long rightsVersion() {
+        return changes.changesOfUse() + comingsOfAge;
+    }
+
+    /** Records that running work may be evicted that could not be before. */
+    public void recordComingOfAge() {
+        cluster.countRelease();
+        comingsOfAge++;
     }
 
     /** The time at which a pool opens or closes next; empty if none is known. */
