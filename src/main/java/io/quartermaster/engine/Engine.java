@@ -17,6 +17,7 @@ import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.model.WorkloadPhase;
 import io.quartermaster.engine.plan.BackfillReservations;
 import io.quartermaster.engine.plan.MandatoryEvictions;
+import io.quartermaster.engine.placement.MoveSearches;
 import io.quartermaster.engine.plan.PlanListener;
 import io.quartermaster.engine.plan.Planner;
 import io.quartermaster.engine.preemption.ChurnGuard;
@@ -61,6 +62,7 @@ public final class Engine {
     private final ChurnGuard churnGuard = new ChurnGuard();
     private final Optional<UsageHistory> past;
     private final Budgets budgets = new Budgets();
+    private final MoveSearches moveSearches = new MoveSearches();
     private @Nullable SchedulingState schedulingState;
     private @Nullable PlanCaches caches;
     private boolean isIncremental = true;
@@ -111,6 +113,7 @@ public final class Engine {
         boolean news = declaredState.apply(change);
         if (news) {
             closeState();
+            moveSearches.clear();
             invalidate();
             churnGuard.forget();
         }
@@ -120,6 +123,7 @@ public final class Engine {
     private void applyBudget(boolean news) {
         if (news) {
             closeState();
+            moveSearches.clear();
             invalidate();
             churnGuard.forget();
         }
@@ -239,6 +243,7 @@ public final class Engine {
         if (transitionAtMillis.isPresent() && transitionAtMillis.getAsLong() <= nowMillis) {
             transitionAtMillis = OptionalLong.empty();
             closeState();
+            moveSearches.clear();
             invalidate();
             churnGuard.forget();
         }
@@ -272,6 +277,7 @@ public final class Engine {
             fork.reported.replaceAll(schedulingClass);
         }
         fork.churnGuard.restore(churnGuard.turns());
+        fork.moveSearches.restore(moveSearches.position(transitionAtMillis));
         past.ifPresent(kept -> kept.all().forEach(entry -> fork.past.ifPresent(copy -> copy.set(entry))));
         return fork;
     }
@@ -284,7 +290,8 @@ public final class Engine {
                         plannedMillis,
                         settings.patienceMillis(),
                         settings.longestMinRuntimeMillis() > 0,
-                        reported)
+                        reported,
+                        moveSearches)
                 : schedulingState;
         if (!isIncremental) {
             open.changes().disableIncremental();
@@ -519,7 +526,7 @@ public final class Engine {
         List<Change> all = declaredState.asChanges();
         all.addAll(budgets());
         all.addAll(pastUse());
-        return new Snapshot(settings, all, waits(), churnGuard.turns());
+        return new Snapshot(settings, all, waits(), churnGuard.turns(), moveSearches.position(transitionAtMillis));
     }
 
     /** Returns an engine that continues from a snapshot and makes the same plans. */
@@ -528,6 +535,8 @@ public final class Engine {
         engine.apply(snapshot.facts());
         snapshot.waits().forEach(waitReasons -> engine.reported.put(waitReasons.workload(), waitReasons.perPool()));
         engine.churnGuard.restore(snapshot.stops());
+        engine.moveSearches.restore(snapshot.searches());
+        engine.transitionAtMillis = snapshot.searches().transitionAtMillis();
         return engine;
     }
 }

@@ -46,6 +46,11 @@ public final class EngineSteps {
         return engine.plan(nowMillis, new Deadline(untilNanos));
     }
 
+    /** Makes a plan and reports each step to the listener. */
+    public static Plan plan(Engine engine, long nowMillis, PlanListener planListener) {
+        return engine.plan(nowMillis, planListener);
+    }
+
     private static final class Deadline implements PlanListener {
         /** The CPU time is read no more often than this, because reading it costs more than a quick attempt. */
         private static final long NANOS_BETWEEN_CHECKS = 10_000_000;

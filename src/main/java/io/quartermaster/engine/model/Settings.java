@@ -16,6 +16,8 @@ import java.util.OptionalLong;
  * @param staleGangGraceMillis how long a workload that lost workers which it cannot run without waits for their
  *     replacements; empty = without end
  * @param entryPenaltyMillis the run time that a start adds to past use in advance
+ * @param moveSearches the number of nodes or domains that one plan tries to clear by moves; beyond it, the next plan
+ *     goes on
  */
 public record Settings(
         long minRuntimeMillis,
@@ -29,7 +31,11 @@ public record Settings(
         int backfillReservations,
         OptionalLong fairnessWindowMillis,
         OptionalLong staleGangGraceMillis,
-        long entryPenaltyMillis) {
+        long entryPenaltyMillis,
+        int moveSearches) {
+
+    /** Small cells never use it up; in large ones, it bounds the time of a plan. */
+    public static final int DEFAULT_MOVE_SEARCHES = 256;
 
     /** With more backfill reservations than this at a time, no capacity would remain for other work. */
     public static final int DEFAULT_BACKFILL_RESERVATIONS = 64;
@@ -46,7 +52,8 @@ public record Settings(
             DEFAULT_BACKFILL_RESERVATIONS,
             OptionalLong.empty(),
             OptionalLong.empty(),
-            0);
+            0,
+            DEFAULT_MOVE_SEARCHES);
 
     public Settings {
         if (minRuntimeMillis < 0 || reclaimMinRuntimeMillis < 0 || graceMillis < 0 || entryPenaltyMillis < 0) {
@@ -54,6 +61,9 @@ public record Settings(
         }
         if (backfillReservations < 1) {
             throw new IllegalArgumentException("the maximum number of backfill reservations must be at least 1");
+        }
+        if (moveSearches < 1) {
+            throw new IllegalArgumentException("the number of searches for moves must be at least 1");
         }
         if (entryPenaltyMillis > 0 && fairnessWindowMillis.isEmpty()) {
             throw new IllegalArgumentException("an entry penalty requires a fairness window");
@@ -105,6 +115,7 @@ public record Settings(
         private OptionalLong fairnessWindowMillis;
         private OptionalLong staleGangGraceMillis;
         private long entryPenaltyMillis;
+        private int moveSearches;
 
         private Builder(Settings from) {
             minRuntimeMillis = from.minRuntimeMillis;
@@ -119,6 +130,7 @@ public record Settings(
             fairnessWindowMillis = from.fairnessWindowMillis;
             staleGangGraceMillis = from.staleGangGraceMillis;
             entryPenaltyMillis = from.entryPenaltyMillis;
+            moveSearches = from.moveSearches;
         }
 
         public Builder minRuntimeMillis(long millis) {
@@ -181,6 +193,11 @@ public record Settings(
             return this;
         }
 
+        public Builder moveSearches(int most) {
+            moveSearches = most;
+            return this;
+        }
+
         public Settings settings() {
             return new Settings(
                     minRuntimeMillis,
@@ -194,7 +211,8 @@ public record Settings(
                     backfillReservations,
                     fairnessWindowMillis,
                     staleGangGraceMillis,
-                    entryPenaltyMillis);
+                    entryPenaltyMillis,
+                    moveSearches);
         }
     }
 }

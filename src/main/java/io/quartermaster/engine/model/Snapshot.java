@@ -12,9 +12,14 @@ import java.util.TreeMap;
  * @param waits the reasons that the engine reported last
  * @param stops how often each workload was evicted and gained devices again, counted together, since an input last
  *     changed
+ * @param searches the position of searches that continue from plan to plan
  */
 public record Snapshot(
-        Settings settings, List<Change> facts, List<WaitReasons> waits, SortedMap<WorkloadId, Integer> stops) {
+        Settings settings,
+        List<Change> facts,
+        List<WaitReasons> waits,
+        SortedMap<WorkloadId, Integer> stops,
+        SearchPosition searches) {
 
     public Snapshot {
         facts = List.copyOf(facts);

@@ -6,6 +6,7 @@ import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Quota;
 import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.RequestKey;
 import io.quartermaster.engine.model.Scope;
 import io.quartermaster.engine.quota.BudgetMeter;
 import io.quartermaster.engine.quota.CapIndex;
@@ -34,31 +35,37 @@ public final class Cluster {
     private final SortedMap<Scope, QuotaTree> trees = new TreeMap<>();
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> leaves = new HashMap<>();
     private final Map<PoolId, Map<QuotaPath, List<QuotaNode>>> bindingLeaves = new HashMap<>();
-    private final Map<RequestSignature.Key, RequestSignature> signatures = new HashMap<>();
+    private final Map<RequestKey, RequestSignature> signatures = new HashMap<>();
     private final List<RequestSignature> byNumber = new ArrayList<>();
 
     private final CapIndex caps;
 
     private List<BudgetMeter> budgetMeters = List.of();
 
-    /** How often work has left, or may have become movable. */
-    private long releases;
+    private final MoveSearches moveSearches;
 
     private long inUnknownPoolsNowGpuMilli;
     private long inUnknownPoolsNextGpuMilli;
 
-    private Cluster(CapIndex capIndex) {
+    private Cluster(CapIndex capIndex, MoveSearches moveSearches) {
+        this.moveSearches = moveSearches;
         this.caps = capIndex;
     }
 
-    /** An empty cluster; {@code paths} are all paths that known work uses. */
+    /**
+     * An empty cluster.
+     *
+     * @param paths all paths that known work uses
+     * @param moveSearches the searches for moves, which continue from another cluster
+     */
     public static Cluster of(
             Collection<Pool> pools,
             Collection<Node> nodes,
             SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotas,
             SortedMap<QuotaPath, ConcurrencyCaps> concurrencyCaps,
-            SortedSet<QuotaPath> paths) {
-        Cluster cluster = new Cluster(new CapIndex(concurrencyCaps));
+            SortedSet<QuotaPath> paths,
+            MoveSearches moveSearches) {
+        Cluster cluster = new Cluster(new CapIndex(concurrencyCaps), moveSearches);
         SortedMap<PoolId, List<Node>> byPool = new TreeMap<>();
         for (Node node : nodes) {
             byPool.computeIfAbsent(node.pool(), pool -> new ArrayList<>()).add(node);
@@ -139,7 +146,7 @@ public final class Cluster {
     public RequestSignature signature(PoolCapacity poolCapacity, PlacementRequest placementRequest, long gpuMilli) {
         boolean tenantMatters = poolCapacity.hasNodesOfOneTenant()
                 || !placementRequest.isOfWholeGpus() && poolCapacity.pool().sharing() == Pool.Sharing.TENANT;
-        RequestSignature.Key key = new RequestSignature.Key(
+        RequestKey key = new RequestKey(
                 poolCapacity.pool().id(),
                 placementRequest.shape(),
                 placementRequest.workers(),
@@ -153,7 +160,8 @@ public final class Cluster {
             roots.add(leaf.tree().root());
         }
         RequestSignature requestSignature =
-                new RequestSignature(byNumber.size(), poolCapacity, placementRequest, gpuMilli, roots, () -> releases);
+                new RequestSignature(
+                        key, byNumber.size(), poolCapacity, placementRequest, gpuMilli, roots, moveSearches);
         signatures.put(key, requestSignature);
         byNumber.add(requestSignature);
         poolCapacity.register(requestSignature);
@@ -228,21 +236,13 @@ public final class Cluster {
         }
         removeFromTrees(booking, view);
         if (view == View.PROJECTED) {
-            countRelease();
+            moveSearches.countRelease();
         }
     }
 
-    /**
-     * Counts that work has left, or may have become movable. Capacity and quota that come free in one pool may let work
-     * of another pool move, because quotas over all pools bind both.
-     */
-    public void countRelease() {
-        releases++;
-    }
-
-    /** How often work has left, or may have become movable. */
-    public long releases() {
-        return releases;
+    /** The searches for moves that failed. */
+    public MoveSearches moveSearches() {
+        return moveSearches;
     }
 
     /** Begins a what-if. */

@@ -1,12 +1,11 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.RequestKey;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.View;
 import java.util.List;
 import java.util.Optional;
-import java.util.function.LongSupplier;
 
 /**
  * All requests in one pool that the devices treat alike, whichever workload makes them. A request that did not fit
@@ -19,7 +18,8 @@ public final class RequestSignature {
     private final PlacementRequest placementRequest;
     private final long gpuMilli;
     private final List<QuotaNode> roots;
-    private final LongSupplier releases;
+    private final RequestKey key;
+    private final MoveSearches moveSearches;
     private boolean knownUnplaceableNow;
     private boolean knownUnplaceableIgnoringNominations;
     private boolean knownUnplaceableAfterReleases;
@@ -27,23 +27,17 @@ public final class RequestSignature {
     private final long[] freed = new long[Availability.values().length];
     /** For each availability, whether some class remembers a miss since capacity was last freed. */
     private final boolean[] isRemembered = new boolean[Availability.values().length];
-    /** The number of releases at which moves were last known to make no room; -1 if they never were. */
-    private long unmovableAtRelease = -1;
-
-    /**
-     * @param tenant the tenant whose GPUs it may share; empty if the tenant does not matter
-     * @param workers the number of workers to place
-     */
-    record Key(PoolId pool, Shape shape, int workers, String tenant) {}
 
     RequestSignature(
+            RequestKey key,
             int number,
             PoolCapacity poolCapacity,
             PlacementRequest placementRequest,
             long gpuMilli,
             List<QuotaNode> roots,
-            LongSupplier releases) {
-        this.releases = releases;
+            MoveSearches moveSearches) {
+        this.key = key;
+        this.moveSearches = moveSearches;
         this.number = number;
         this.poolCapacity = poolCapacity;
         this.placementRequest = placementRequest;
@@ -78,18 +72,18 @@ public final class RequestSignature {
      * known to make no room or certainly cannot.
      */
     public boolean onlyEvictionsHelp() {
-        return knownUnplaceableAfterReleases && cannotBeMadeRoomByMoves()
+        return knownUnplaceableAfterReleases && areMovesKnownToFail()
                 || poolCapacity.isFreeOfReservations() && !poolCapacity.couldFitRearranged(placementRequest);
     }
 
-    /** Whether no moves make room for it, as far as is known since work last left. */
-    public boolean cannotBeMadeRoomByMoves() {
-        return unmovableAtRelease == releases.getAsLong();
+    /** Whether moves are not to be tried for it, because they made no room since work last left. */
+    public boolean areMovesKnownToFail() {
+        return moveSearches.isKnownToFail(key);
     }
 
-    /** Records that no moves make room for it. */
-    public void movesMadeNoRoom() {
-        unmovableAtRelease = releases.getAsLong();
+    /** Records that moves make no room for it. */
+    public void movesFailed() {
+        moveSearches.failed(key);
     }
 
     /** Whether it is known not to fit after all evicted work has left. */

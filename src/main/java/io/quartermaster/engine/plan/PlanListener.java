@@ -3,6 +3,8 @@ package io.quartermaster.engine.plan;
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.NominationEnd;
+import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.order.Candidate;
 import io.quartermaster.engine.order.CandidateQueue;
 import io.quartermaster.engine.state.DeclaredState;
@@ -33,6 +35,12 @@ public interface PlanListener {
 
     /** The next decision withdraws a nomination. */
     void nominationWithdrawn(Allocation place, NominationEnd why);
+
+    /** Moves are not tried for a head in a pool, because they failed for an equal request since work last left. */
+    default void movesNotRepeated(Workload head, PoolId pool) {}
+
+    /** Moves are not tried for a head in a pool, because the plan has used up its budget of searches. */
+    default void movesLeftToTheNextPlan(Workload head, PoolId pool) {}
 
     /** The decision was made and applied to the scheduling state. */
     void decided(Decision decision);

@@ -62,6 +62,10 @@ public final class Planner {
     private final MandatoryEvictions mandatoryEvictions;
     /** The classes that start reduced, because no room could be made for their full request in this plan. */
     private final Set<SchedulingClass> startingReduced = new HashSet<>();
+    /** Whether some search for moves was left to the next plan. */
+    private boolean ranOut;
+
+    private boolean mustContinue;
 
     public Planner(
             Settings settings,
@@ -122,12 +126,13 @@ public final class Planner {
         moveBack();
         attemptSelector.end();
         backfillReservations.release();
+        mustContinue = schedulingState.cluster().moveSearches().endPlan(ranOut);
         return planBuilder.all();
     }
 
-    /** Whether an eviction was postponed to the next plan, which must follow immediately. */
+    /** Whether an eviction or a search was postponed to the next plan, which must follow immediately. */
     public boolean hasPostponed() {
-        return planBuilder.hasPostponed();
+        return planBuilder.hasPostponed() || mustContinue;
     }
 
     /** Moves work to pools that it prefers, into free room that no waiting workload can use. */
@@ -287,7 +292,7 @@ public final class Planner {
     /** The result of an attempt to make room. */
     private enum EvictionAttempt {
         MADE,
-        /** This plan has started a victim. The next plan, which follows immediately, makes the room. */
+        /** This plan has started a victim, or its searches have ended. The next plan, which follows, makes the room. */
         POSTPONED,
         NONE
     }
@@ -421,28 +426,29 @@ public final class Planner {
                 .isPresent()) {
             return EvictionAttempt.NONE;
         }
+        boolean areMovesKnownToFail =
+                signature.filter(RequestSignature::areMovesKnownToFail).isPresent();
         backfillReservations.suspendFor(candidate, poolRequest.space(), false);
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
         Preemptor preemptor = poolRequest.preemptor(head, placementRequest, allowed);
         Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(preemptor, signature);
-        if (evictionPlan.isEmpty()
-                && signature.isPresent()
-                && !poolRequest.space().isFreeOfReservations()
-                && !signature.get().cannotBeMadeRoomByMoves()) {
-            // A search that fails even without reservations is not repeated until work leaves.
-            backfillReservations.suspendAll(poolRequest.space());
-            if (poolRequest.space().isFreeOfReservations()) {
-                evictionPlanner.learnFromMoves(preemptor, signature.get());
-            }
+        boolean isLeftToTheNextPlan = evictionPlanner.takeRanOut();
+        EvictionAttempt made = isLeftToTheNextPlan
+                ? EvictionAttempt.POSTPONED
+                : evictionPlan.map(found -> start(found, head)).orElse(EvictionAttempt.NONE);
+        if (isLeftToTheNextPlan) {
+            ranOut = true;
+            planListener.movesLeftToTheNextPlan(head, poolRequest.pool());
+        } else if (areMovesKnownToFail) {
+            planListener.movesNotRepeated(head, poolRequest.pool());
         }
-        EvictionAttempt made = evictionPlan.map(found -> start(found, head)).orElse(EvictionAttempt.NONE);
         if (made == EvictionAttempt.MADE) {
             backfillReservations.fulfil(schedulingClass);
             backfillReservations.holdAllAgain();
         } else {
             backfillReservations.resume();
         }
-        if (evictionPlan.isEmpty() && asked == Preemptor.AllowedActions.STOPPING) {
+        if (made == EvictionAttempt.NONE && asked == Preemptor.AllowedActions.STOPPING) {
             boolean admitted = QuotaAdmission.projected(poolRequest.ask()).isEmpty();
             failed.ifPresent(attempts -> attempts.makingRoomFailed(within, admitted, byMovesOnly));
         }

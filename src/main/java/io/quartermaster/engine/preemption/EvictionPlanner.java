@@ -5,11 +5,13 @@ import io.quartermaster.engine.model.EvictionCause;
 import io.quartermaster.engine.model.EvictionReceipt;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Settings;
 import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.MoveSearches;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.placement.RequestSignature;
@@ -18,6 +20,7 @@ import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -25,6 +28,8 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.SortedSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -34,17 +39,17 @@ import org.jspecify.annotations.Nullable;
  * reclaim, preempt, and the last two together. It only simulates; the caller carries out the result.
  *
  * <p>Moves need no right. Whether they make room depends on the request and on the running work, not on the preemptor.
- * If moves fail for a request, they are therefore not tried again for an equal request until work leaves. A start only
- * takes room, so it makes no move possible. The exception is a running workload that grows, because it is not moved for
- * itself.
+ * If moves fail for a request, they are therefore not tried again for an equal request until work leaves or becomes
+ * movable ({@link MoveSearches}). The exception is a running workload that grows, because it is not moved for itself.
+ * The targets come first: nodes or domains, the emptiest first. Each plan has a budget of targets.
  */
 public final class EvictionPlanner {
     /** The most moves for one start; more are not worth the disruption. */
     private static final int MOST_MOVES = 32;
 
     /**
-     * The most moves whose victims are chosen in the whole pool, in the order of all victims. In a large pool, these
-     * seldom share a node; beyond this number, victims are chosen node by node.
+     * The most moves for a request that may be anywhere in its pool, with several workers. Its victims are chosen in
+     * the whole pool, where they seldom share a node.
      */
     private static final int MOST_MOVES_ANYWHERE = 8;
 
@@ -56,6 +61,8 @@ public final class EvictionPlanner {
     private final RunningWork work;
     private final EvictionRules rules;
     private final Map<PoolId, MoveFeasibility> moveFeasibility = new HashMap<>();
+    private int targetsLeft;
+    private boolean ranOut;
 
     public EvictionPlanner(
             Settings settings, Cluster cluster, RunningWork work, ChurnGuard churnGuard, long nowMillis) {
@@ -63,6 +70,7 @@ public final class EvictionPlanner {
         this.cluster = cluster;
         this.work = work;
         this.rules = new EvictionRules(settings, cluster, churnGuard, nowMillis);
+        this.targetsLeft = settings.moveSearches();
     }
 
     /** The victims that a way of making room may evict. */
@@ -176,18 +184,6 @@ public final class EvictionPlanner {
         return move;
     }
 
-    /** Learns whether anything but an eviction could make room for a request. Nothing is decided. */
-    public void learnFromMoves(Preemptor preemptor, RequestSignature requestSignature) {
-        if (QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty()) {
-            Transaction transaction = cluster.transaction();
-            Optional<RequestSignature> known = Optional.of(requestSignature);
-            if (fromPendingReleases(preemptor, known).isEmpty()) {
-                byConsolidation(
-                        transaction, preemptor, known, new SolutionValidator(cluster, transaction, rules, preemptor));
-            }
-        }
-    }
-
     /** The work of lower priority in the preemptor's own group. */
     private List<EvictionUnit> ofLowerPriority(Preemptor preemptor) {
         return work.running(preemptor.space().pool().id(), preemptor.path()).below(preemptor.priority());
@@ -259,29 +255,40 @@ public final class EvictionPlanner {
             Preemptor preemptor,
             Optional<RequestSignature> requestSignature,
             SolutionValidator solutionValidator) {
-        if (requestSignature.filter(RequestSignature::cannotBeMadeRoomByMoves).isPresent()) {
+        if (!settings.consolidate()
+                || requestSignature
+                        .filter(RequestSignature::areMovesKnownToFail)
+                        .isPresent()) {
             return Optional.empty();
         }
-        Optional<EvictionPlan> evictionPlan =
-                settings.consolidate() && preemptor.space().couldFitRearranged(preemptor.request())
-                        ? byConsolidation(
-                                transaction,
-                                preemptor,
-                                moveFeasibility(
-                                        preemptor.space(),
-                                        requestSignature.isPresent()
-                                                && preemptor.space().isFreeOfReservations()),
-                                solutionValidator)
-                        : Optional.empty();
-        if (evictionPlan.isEmpty() && preemptor.space().isFreeOfReservations()) {
-            requestSignature.ifPresent(RequestSignature::movesMadeNoRoom);
+        Optional<EvictionPlan> evictionPlan = Optional.empty();
+        if (preemptor.space().couldFitRearranged(preemptor.request())) {
+            if (targetsLeft <= 0) {
+                ranOut = true;
+                return evictionPlan;
+            }
+            boolean isForAll = requestSignature.isPresent() && preemptor.space().isFreeOfReservations();
+            evictionPlan = byConsolidation(
+                    transaction, preemptor, moveFeasibility(preemptor.space(), isForAll), solutionValidator);
+        }
+        if (evictionPlan.isEmpty()) {
+            requestSignature.ifPresent(RequestSignature::movesFailed);
         }
         return evictionPlan;
     }
 
     /**
+     * Whether moves were not tried for some request, because the budget of the plan was used up, since the last call.
+     */
+    public boolean takeRanOut() {
+        boolean before = ranOut;
+        ranOut = false;
+        return before;
+    }
+
+    /**
      * The cache of what could leave each node. It is valid for all preemptors until the next decision, unless there are
-     * nominations.
+     * reservations.
      */
     private MoveFeasibility moveFeasibility(PoolCapacity poolCapacity, boolean forAll) {
         return forAll
@@ -299,44 +306,71 @@ public final class EvictionPlanner {
                 evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id())
                         && rules.pastMinRuntime(evictionUnit.candidate())
                         && rules.isReadmissible(evictionUnit.candidate());
-        QuotaNode root = rootOf(preemptor);
         PoolId pool = preemptor.space().pool().id();
-        VictimQueue all =
-                new VictimQueue(root, preemptor.path().tenant(), path -> work.movables(pool, path), candidate);
-        Optional<EvictionPlan> anywhere = toMove(
-                        transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
-                .run(all)
-                .flatMap(solutionValidator::acceptIfAllMove);
-        if (anywhere.isPresent()) {
-            return anywhere;
-        }
-        UnitsByNode movables = work.movables(pool);
-        PlacementRequest placementRequest = preemptor.request();
-        int tried = 0;
-        for (SortedSet<NodeId> area : preemptor.space().candidateDomains(placementRequest)) {
-            SortedMap<QuotaPath, SortedSet<EvictionUnit>> there = movables.on(area);
-            boolean oneNode = placementRequest.workers() == 1 && area.size() == 1;
-            if (there.isEmpty()
-                    || oneNode
-                            && !moveFeasibility.couldMakeRoom(
-                                    placementRequest, area.first(), among(there, candidate))) {
-                continue;
-            }
-            if (++tried > MOST_AREAS) {
-                break;
-            }
-            Predicate<EvictionUnit> movable =
-                    oneNode ? candidate.and(unit -> moveFeasibility.couldGiveWay(unit, area.first())) : candidate;
-            VictimQueue queue = VictimQueue.ofGroups(root, preemptor.path().tenant(), there, movable);
-            Optional<EvictionPlan> evictionPlan = toMove(
-                            transaction, preemptor, node -> area.contains(node.id()), solutionValidator, MOST_MOVES)
-                    .run(queue)
+        List<SortedSet<NodeId>> targets = preemptor.space().candidateDomains(preemptor.request());
+        if (targets.isEmpty()) {
+            targetsLeft--;
+            VictimQueue all = new VictimQueue(
+                    rootOf(preemptor), preemptor.path().tenant(), path -> work.movables(pool, path), candidate);
+            return toMove(transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
+                    .run(all)
                     .flatMap(solutionValidator::acceptIfAllMove);
-            if (evictionPlan.isPresent()) {
-                return evictionPlan;
+        }
+        int tried = 0;
+        for (SortedSet<NodeId> target : targets) {
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable =
+                    movable(preemptor, target, work.movables(pool).on(target), candidate, moveFeasibility);
+            if (!movable.isEmpty()) {
+                if (++tried > MOST_AREAS) {
+                    break;
+                }
+                targetsLeft--;
+                VictimQueue queue = VictimQueue.ofGroups(
+                        rootOf(preemptor), preemptor.path().tenant(), movable, evictionUnit -> true);
+                Optional<EvictionPlan> evictionPlan = toMove(
+                                transaction,
+                                preemptor,
+                                node -> target.contains(node.id()),
+                                solutionValidator,
+                                MOST_MOVES)
+                        .run(queue)
+                        .flatMap(solutionValidator::acceptIfAllMove);
+                if (evictionPlan.isPresent()) {
+                    return evictionPlan;
+                }
             }
         }
         return Optional.empty();
+    }
+
+    /** The work that may be moved to make room in a target; none if that certainly makes no room. */
+    private static SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable(
+            Preemptor preemptor,
+            SortedSet<NodeId> target,
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> there,
+            Predicate<EvictionUnit> candidate,
+            MoveFeasibility moveFeasibility) {
+        Predicate<EvictionUnit> mayMove = candidate;
+        if (preemptor.request().workers() == 1) {
+            NodeId node = target.first();
+            List<EvictionUnit> onNode = among(there, candidate);
+            if (!moveFeasibility.couldMakeRoom(preemptor.request(), node, onNode)) {
+                return Collections.emptySortedMap();
+            }
+            // A gang that moves first may make room elsewhere for others.
+            boolean hasGang = onNode.stream()
+                    .anyMatch(unit -> unit.candidate().allocation().workers().size() > 1);
+            mayMove = hasGang ? candidate : candidate.and(unit -> moveFeasibility.couldGiveWay(unit, node));
+        }
+        SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable = new TreeMap<>();
+        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup : there.entrySet()) {
+            SortedSet<EvictionUnit> left = new TreeSet<>(EvictionUnit.FIRST_TO_GO);
+            ofGroup.getValue().stream().filter(mayMove).forEach(left::add);
+            if (!left.isEmpty()) {
+                movable.put(ofGroup.getKey(), left);
+            }
+        }
+        return movable;
     }
 
     private static List<EvictionUnit> among(
@@ -390,7 +424,7 @@ public final class EvictionPlanner {
             }
         }
         boolean isForOneNode = preemptor.request().workers() == 1 && !domains.isEmpty();
-        if (isForOneNode && areas.isEmpty()) {
+        if (isForOneNode && areas.isEmpty() && onlyDevicesAreMissing(preemptor)) {
             return Optional.empty();
         }
         Optional<EvictionPlan> anywhere = new VictimSearch(transaction, preemptor, node -> true, allowed)
@@ -410,6 +444,13 @@ public final class EvictionPlanner {
             }
         }
         return Optional.empty();
+    }
+
+    /** Whether no bound is in the way, which victims on other nodes might remove. */
+    private static boolean onlyDevicesAreMissing(Preemptor preemptor) {
+        return QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty()
+                && !(preemptor.space().pool().capacity() instanceof Pool.Capacity.Nodes nodes
+                        && nodes.maxGpuMilli().isPresent());
     }
 
     /**

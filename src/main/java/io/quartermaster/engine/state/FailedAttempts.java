@@ -58,7 +58,7 @@ public final class FailedAttempts {
     public void makingRoomFailed(boolean withinReserved, boolean admitted, boolean byMovesOnly) {
         roomReservations = poolCapacity.reservationVersion();
         roomFreed = signature.freed(Availability.AFTER_RELEASES);
-        roomReleases = schedulingState.cluster().releases();
+        roomReleases = schedulingState.cluster().moveSearches().releases();
         roomRights = schedulingState.rightsVersion();
         roomWithin = withinReserved;
         roomAdmitted = admitted;
@@ -71,7 +71,7 @@ public final class FailedAttempts {
                 && roomAdmitted
                 && roomReservations == poolCapacity.reservationVersion()
                 && roomFreed == signature.freed(Availability.AFTER_RELEASES)
-                && roomReleases == schedulingState.cluster().releases()
+                && roomReleases == schedulingState.cluster().moveSearches().releases()
                 && roomWithin == withinReserved;
     }
 
@@ -82,7 +82,7 @@ public final class FailedAttempts {
                 && (byMovesOnly || !roomByMovesOnly)
                 && roomReservations == poolCapacity.reservationVersion()
                 && roomFreed == signature.freed(Availability.AFTER_RELEASES)
-                && roomReleases == schedulingState.cluster().releases()
+                && roomReleases == schedulingState.cluster().moveSearches().releases()
                 && roomWithin == withinReserved;
     }
 }

@@ -11,6 +11,7 @@ import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.model.WorkloadPhase;
 import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.MoveSearches;
 import io.quartermaster.engine.preemption.EvictionCandidate;
 import io.quartermaster.engine.preemption.RunningWork;
 import io.quartermaster.engine.quota.Budgets;
@@ -79,6 +80,7 @@ public final class SchedulingState {
      * @param patienceMillis absent = there are no backfill reservations, and the run time of work does not matter
      * @param agesMatter whether the age of running work matters
      * @param reportedReasons the reasons that waiting work reported; updated as work leaves and joins classes
+     * @param moveSearches the searches for moves so far
      */
     public SchedulingState(
             DeclaredState declaredState,
@@ -86,7 +88,8 @@ public final class SchedulingState {
             long nowMillis,
             OptionalLong patienceMillis,
             boolean agesMatter,
-            ReportedReasons reportedReasons) {
+            ReportedReasons reportedReasons,
+            MoveSearches moveSearches) {
         this.patienceMillis = patienceMillis;
         this.queueHeads = !declaredState.calendar().isEmpty() || !budgets.isEmpty();
         this.workEndsAtClose = declaredState.calendar().anyPreemptsAtClose();
@@ -99,7 +102,8 @@ public final class SchedulingState {
                 declaredState.nodes().values(),
                 declaredState.quotasAt(nowMillis),
                 declaredState.caps(),
-                declaredState.paths());
+                declaredState.paths(),
+                moveSearches);
         cluster.meterBy(budgets.meters());
         budgets.publish(cluster.meters());
         cluster.trees().forEach(tree -> tree.nowMillis(nowMillis));
@@ -154,7 +158,7 @@ public final class SchedulingState {
 
     /** Records that running work may be evicted that could not be before. */
     public void recordComingOfAge() {
-        cluster.countRelease();
+        cluster.moveSearches().countRelease();
         comingsOfAge++;
     }
 

@@ -65,7 +65,8 @@ class FragmentationTest {
                         nodes,
                         new TreeMap<>(),
                         new TreeMap<>(),
-                        new TreeSet<>(List.of(PATH)))
+                        new TreeSet<>(List.of(PATH)),
+                        new MoveSearches())
                 .space(POOL)
                 .orElseThrow();
         Shape shape =

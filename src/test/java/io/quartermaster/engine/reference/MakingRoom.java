@@ -30,9 +30,18 @@ final class MakingRoom {
     private final long nowMillis;
     private final Preemptor preemptor;
     private final Rights rights;
+    private final MoveSearch moveSearch;
 
     /** The holdings before any room is made, with the backfill reservations that bind the preemptor. */
     private final Holdings before;
+
+    /** Decides whether moves are tried, and learns that they failed. */
+    interface MoveSearch {
+        /** Whether moves may be tried. */
+        boolean isAllowed();
+
+        void failed();
+    }
 
     /** What may be done for a preemptor. */
     enum Allowed {
@@ -104,7 +113,9 @@ final class MakingRoom {
             Predicate<WorkloadId> mayBeVictim,
             long nowMillis,
             Preemptor preemptor,
+            MoveSearch moveSearch,
             Holdings before) {
+        this.moveSearch = moveSearch;
         this.settings = settings;
         this.facts = facts;
         this.cell = cell;
@@ -124,9 +135,12 @@ final class MakingRoom {
             if (place.isPresent()) {
                 return Optional.of(new Solution(place.get(), List.of()));
             }
-            Optional<Solution> moves = consolidate();
-            if (moves.isPresent()) {
-                return moves;
+            if (settings.consolidate() && moveSearch.isAllowed()) {
+                Optional<Solution> moves = consolidate();
+                if (moves.isPresent()) {
+                    return moves;
+                }
+                moveSearch.failed();
             }
         } else if (bound.get() == Admission.Bound.UNNAMED || bound.get() == Admission.Bound.NOT_PREEMPTIBLE) {
             return Optional.empty();
@@ -446,9 +460,6 @@ final class MakingRoom {
 
     /** Moves whole workloads, only if every moved one has its new place in the same plan. */
     private Optional<Solution> consolidate() {
-        if (!settings.consolidate()) {
-            return Optional.empty();
-        }
         List<Unit> units = units(true).stream()
                 .filter(unit -> !unit.id().equals(preemptor.workload.id())
                         && hasRun(unit, settings.minRuntimeMillis())
@@ -456,11 +467,11 @@ final class MakingRoom {
                         && mayStartAgain(unit))
                 .toList();
         Search search = new Search((unit, holdings) -> true, this::allHaveAPlace);
-        Optional<Solution> anywhere = search.run(units, node -> true).flatMap(this::acceptMoves);
-        if (anywhere.isPresent()) {
-            return anywhere;
+        List<SortedSet<NodeId>> areas = preemptor.pool.areas(preemptor.devices, before);
+        if (areas.isEmpty()) {
+            return search.run(units, node -> true).flatMap(this::acceptMoves);
         }
-        for (SortedSet<NodeId> area : preemptor.pool.areas(preemptor.devices, before)) {
+        for (SortedSet<NodeId> area : areas) {
             Optional<Solution> inArea = search.run(
                             units.stream().filter(unit -> unit.touches(area)).toList(),
                             node -> area.contains(node.id()))

@@ -144,6 +144,7 @@ final class ReferenceCell {
                         !evicts
                                 ? Settings.Reclaim.NONE
                                 : chance(4) ? Settings.Reclaim.RESERVED : Settings.Reclaim.FAIR_SHARE)
+                .moveSearches(chance(4) ? 1 + random.nextInt(3) : Settings.DEFAULT_MOVE_SEARCHES)
                 .settings();
     }
 

@@ -5,6 +5,9 @@ import io.quartermaster.engine.model.Change;
 import io.quartermaster.engine.model.Decision;
 import io.quartermaster.engine.model.EvictionCause;
 import io.quartermaster.engine.model.EvictionReceipt;
+import io.quartermaster.engine.model.GpuRequest;
+import io.quartermaster.engine.model.Pool;
+import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Reason;
 import io.quartermaster.engine.model.Settings;
@@ -44,7 +47,16 @@ final class ReferencePlanner {
 
     private final Set<WorkloadId> evictedSince = new HashSet<>();
 
+    private final MoveRounds moveRounds = new MoveRounds();
+
+    /** Whether work may be a victim again that "No loops" protected before the last external event. */
+    private boolean isFreedOfLoops;
+
+    /** A search for moves. */
+    record Search(WorkloadId head, PoolId pool) {}
+
     // The plan in the making.
+    private Set<Search> leftToTheNextPlan = Set.of();
     private long nowMillis;
     private Holdings holdings = Holdings.of(List.of());
     private Cell cell;
@@ -66,15 +78,72 @@ final class ReferencePlanner {
 
     void apply(List<Change> changes) {
         for (Change change : changes) {
+            if (change instanceof Change.WorkloadSet set && !set.workload().equals(facts.workloads.get(set.workload().id()))) {
+                releaseIfHeld(set.workload().id());
+            } else if (change instanceof Change.WorkloadRemoved removed) {
+                releaseIfHeld(removed.workload());
+            }
             if (facts.apply(change)) {
+                isFreedOfLoops |= returns.keySet().stream().anyMatch(id -> !mayBeVictim(id));
                 returns.clear();
                 evictedSince.clear();
+                if (!(change instanceof Change.WorkloadSet) && !(change instanceof Change.WorkloadRemoved)) {
+                    moveRounds.clear();
+                }
             }
         }
     }
 
-    List<Decision> plan(long now) {
+    /** Work whose devices change, or that has a nomination, leaves its devices for a moment. */
+    private void releaseIfHeld(WorkloadId id) {
+        Workload before = facts.workloads.get(id);
+        if (before != null
+                && (before.nomination().isPresent()
+                        || before.state() instanceof WorkloadPhase.Holding holding
+                                && !(holding.phase() instanceof WorkloadPhase.Phase.Stopping))) {
+            moveRounds.release();
+        }
+    }
+
+    /** Work that has reached the age or the end of a protection since the last plan may be moved or stopped. */
+    private boolean hasComeOfAge(long lastMillis) {
+        List<Long> ages = List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis());
+        for (Workload workload : facts.workloads.values()) {
+            if (workload.state() instanceof WorkloadPhase.Holding holding) {
+                for (long age : ages) {
+                    long at = holding.startedMillis() + age;
+                    if (settings.longestMinRuntimeMillis() > 0 && at > lastMillis && at <= nowMillis) {
+                        return true;
+                    }
+                }
+                long until = holding.startedMillis() + settings.patienceMillis().orElse(0);
+                if (holding.fromReservation()
+                        && settings.patienceMillis().isPresent()
+                        && until > lastMillis
+                        && until <= nowMillis) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    /**
+     * Makes the plan.
+     *
+     * @param left the searches for moves that exceed the budget of the plan
+     */
+    List<Decision> plan(long now, Set<Search> left) {
+        leftToTheNextPlan = left;
+        long lastMillis = nowMillis;
         nowMillis = now;
+        if (hasComeOfAge(lastMillis)) {
+            moveRounds.release();
+        }
+        if (isFreedOfLoops) {
+            isFreedOfLoops = false;
+            moveRounds.release();
+        }
         decisions = new ArrayList<>();
         started.clear();
         blocked.clear();
@@ -90,6 +159,7 @@ final class ReferencePlanner {
         for (List<Candidate> candidates = candidates(); !candidates.isEmpty(); candidates = candidates()) {
             attempt(Candidate.first(candidates, cell, facts, holdings));
         }
+        moveRounds.endPlan(!left.isEmpty());
         return Collections.unmodifiableList(decisions);
     }
 
@@ -380,7 +450,11 @@ final class ReferencePlanner {
                         request(candidate.line(), pool),
                         placementRequest(candidate.line()),
                         mustWait ? MakingRoom.Allowed.MOVING_ONLY : asked),
+                moveSearch(candidate.line(), pool),
                 backfillReservations.binding(candidate, holdings, false));
+        if (leftToTheNextPlan.contains(new Search(head.id(), pool.pool.id()))) {
+            return Room.POSTPONED;
+        }
         Optional<MakingRoom.Solution> solution = makingRoom.solve();
         if (solution.isEmpty()) {
             return Room.NONE;
@@ -394,6 +468,34 @@ final class ReferencePlanner {
         put(now.withNomination(Optional.of(solution.get().place())));
         decisions.add(new Decision.Nominate(head.id(), solution.get().place()));
         return Room.MADE;
+    }
+
+    /** Growing work is not remembered, since it is not moved for itself. */
+    private MakingRoom.MoveSearch moveSearch(Line line, Placement pool) {
+        Shape shape = line.key().shape();
+        boolean tenantMatters = facts.nodes.values().stream()
+                        .anyMatch(node ->
+                                node.pool().equals(pool.pool.id()) && node.onlyTenant().isPresent())
+                || !(shape.gpus() instanceof GpuRequest.Whole) && pool.pool.sharing() == Pool.Sharing.TENANT;
+        MoveRounds.Request request = new MoveRounds.Request(
+                pool.pool.id(),
+                shape,
+                line.numbers().size(),
+                tenantMatters ? line.key().path().tenant() : "");
+        boolean isRemembered = !line.isGrowth() && line.head().only().isEmpty();
+        return new MakingRoom.MoveSearch() {
+            @Override
+            public boolean isAllowed() {
+                return !isRemembered || moveRounds.mayBeTried(request);
+            }
+
+            @Override
+            public void failed() {
+                if (isRemembered) {
+                    moveRounds.failed(request);
+                }
+            }
+        };
     }
 
     /** Whether "No loops" permits to evict the workload: not after three evictions with a gain after each. */
@@ -443,6 +545,7 @@ final class ReferencePlanner {
     }
 
     private void put(Workload workload) {
+        releaseIfHeld(workload.id());
         facts.workloads.put(workload.id(), workload);
         holdings = Holdings.of(facts.workloads.values());
     }
