@@ -23,6 +23,7 @@ import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.Feasibility;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.Release;
 import io.quartermaster.engine.state.SchedulingClass;
 import io.quartermaster.engine.state.SchedulingState;
 import io.quartermaster.engine.state.StrictQueue;
@@ -241,22 +242,24 @@ public final class OutlookCalculator {
     private OptionalLong startsAt(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
         ReleaseSchedule releaseSchedule =
-                ReleaseSchedule.of(declaredState, poolCapacity.pool().id(), nowMillis);
+                ReleaseSchedule.of(schedulingState, poolCapacity.pool().id(), nowMillis);
         Transaction transaction = schedulingState.cluster().transaction();
         Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.AFTER_RELEASES);
-        long at = releaseSchedule.lastLeavesMillis();
-        for (ReleaseSchedule.Ending ending : releaseSchedule.inOrder()) {
-            if (place.isPresent() || ending.atMillis() == ReleaseSchedule.NEVER) {
+        for (Release release : releaseSchedule.inOrder()) {
+            if (place.isPresent() || release.statedMillis() == Release.NEVER) {
                 break;
             }
-            transaction.releaseOnDevices(ending.tenure());
-            at = Math.max(at, ending.atMillis());
+            transaction.releaseOnDevices(release.booking());
             place = poolCapacity.freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli()
                     ? poolCapacity.place(placementRequest, Availability.AFTER_RELEASES)
                     : Optional.empty();
         }
-        boolean someSayIt = transaction.checkpoint() > 0 || at > nowMillis;
+        int released = transaction.checkpoint();
         transaction.rollback();
-        return place.isPresent() && someSayIt ? OptionalLong.of(at) : OptionalLong.empty();
+        if (place.isEmpty()) {
+            return OptionalLong.empty();
+        }
+        long at = releaseSchedule.freeAtMillis(place.get(), released);
+        return released > 0 || at > nowMillis ? OptionalLong.of(at) : OptionalLong.empty();
     }
 }

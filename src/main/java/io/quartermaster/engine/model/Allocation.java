@@ -46,6 +46,28 @@ public record Allocation(PoolId pool, List<Worker> workers) {
         return new Allocation(pool, rest);
     }
 
+    /** The workers of these numbers. */
+    public Allocation only(SortedSet<Integer> numbers) {
+        List<Worker> some = new ArrayList<>(workers);
+        some.removeIf(worker -> !numbers.contains(worker.number()));
+        return new Allocation(pool, some);
+    }
+
+    /** Whether both hold some device together; in a pool that is a plain count, if both are in it. */
+    public boolean overlaps(Allocation other) {
+        if (!pool.equals(other.pool)) {
+            return false;
+        }
+        for (Worker worker : workers) {
+            for (Worker beside : other.workers) {
+                if (worker.place().overlaps(beside.place())) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     /** The numbers of the workers on a node. */
     public SortedSet<Integer> numbersOn(NodeId node) {
         SortedSet<Integer> numbers = new TreeSet<>();
@@ -74,6 +96,18 @@ public record Allocation(PoolId pool, List<Worker> workers) {
     public sealed interface Place {
 
         long gpuMilli();
+
+        /** Whether both use the same device, or, without devices, the same node. */
+        default boolean overlaps(Place other) {
+            if (!(this instanceof OnNode mine) || !(other instanceof OnNode theirs)) {
+                return this instanceof Counted && other instanceof Counted;
+            }
+            return mine.node().equals(theirs.node())
+                    && (mine.shares().isEmpty()
+                            || theirs.shares().isEmpty()
+                            || mine.shares().stream().anyMatch(share -> theirs.shares().stream()
+                                    .anyMatch(beside -> beside.device() == share.device())));
+        }
 
         /** A place on the devices of a node, in the order of their index; without devices for work without GPUs. */
         record OnNode(NodeId node, List<Share> shares) implements Place {

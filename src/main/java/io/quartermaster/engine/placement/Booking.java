@@ -22,7 +22,7 @@ public record Booking(
     }
 
     /** This booking for the node of one worker, with the shape of that worker. */
-    Booking ofWorker(Allocation.Worker worker) {
+    public Booking ofWorker(Allocation.Worker worker) {
         return shape.isPlain()
                 ? this
                 : new Booking(path, user, shape.of(worker.number()), preemptible, allocation, whole);

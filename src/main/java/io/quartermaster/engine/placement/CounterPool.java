@@ -212,6 +212,11 @@ public final class CounterPool implements PoolCapacity {
     }
 
     @Override
+    public List<FreeDevices> freeDevices() {
+        return List.of();
+    }
+
+    @Override
     public boolean isFreeOfReservations() {
         return reserved.isEmpty();
     }

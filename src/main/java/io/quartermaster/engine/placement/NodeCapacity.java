@@ -167,6 +167,11 @@ final class NodeCapacity {
         return node.cpuMilli().isPresent() ? node.cpuMilli().getAsLong() - taken : Long.MAX_VALUE / 2;
     }
 
+    /** Free memory after all evicted work has left; practically unlimited if the node does not state its memory. */
+    long freeMemoryMiB() {
+        return node.memoryMiB().isPresent() ? node.memoryMiB().getAsLong() - next.memoryMiB : Long.MAX_VALUE / 2;
+    }
+
     /** Computes the sums on demand, so that a tentative booking that is undone costs nothing. */
     private void sumUp() {
         if (summedUp) {

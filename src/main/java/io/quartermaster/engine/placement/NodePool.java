@@ -129,6 +129,21 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
+    public List<FreeDevices> freeDevices() {
+        List<FreeDevices> all = new ArrayList<>(byPosition.size());
+        for (NodeCapacity node : byPosition) {
+            if (node.takesWork()) {
+                all.add(new FreeDevices(
+                        node.node(),
+                        node.left(Availability.AFTER_RELEASES),
+                        node.freeCpuMilli(Availability.AFTER_RELEASES),
+                        node.freeMemoryMiB()));
+            }
+        }
+        return all;
+    }
+
+    @Override
     public boolean isSharedBeside(NodeId node, int device, String tenant) {
         NodeCapacity space = byId.get(node);
         return space != null && space.isSharedBeside(device, tenant, Availability.AFTER_RELEASES);

@@ -19,6 +19,7 @@ import io.quartermaster.engine.quota.QuotaRequest;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.PoolRequestFactory;
+import io.quartermaster.engine.state.Release;
 import io.quartermaster.engine.state.SchedulingClass;
 import io.quartermaster.engine.state.SchedulingState;
 import java.util.ArrayList;
@@ -28,6 +29,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.OptionalLong;
 import java.util.Set;
 
@@ -50,6 +52,7 @@ public final class BackfillReservations {
     private final ReservationHistory history;
     private final List<Claim> claims = new ArrayList<>();
     private final Map<PoolId, ReleaseSchedule> releaseSchedules = new HashMap<>();
+    private final Map<PoolId, ReleaseTimeline> timelines = new HashMap<>();
 
     BackfillReservations(
             Settings settings,
@@ -176,6 +179,7 @@ public final class BackfillReservations {
         ReservationOrder order = new ReservationOrder(new CandidateQueue(declaredState), withoutRequest.values());
         while (!order.isEmpty() && claims.size() < settings.backfillReservations()) {
             earliest(order.next()).ifPresent(claim -> {
+                timeline(claim.candidate.space()).want(claim.place);
                 claim.hold(Availability.NOW);
                 claims.add(claim);
             });
@@ -236,6 +240,7 @@ public final class BackfillReservations {
     private Optional<Claim> earliest(SchedulingClass schedulingClass) {
         Claim best = null;
         for (Candidate candidate : eligible(schedulingClass)) {
+            timeline(candidate.space());
             PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
             Optional<Allocation> now = candidate.space().place(placementRequest, Availability.NOW);
             if (now.isPresent()) {
@@ -249,6 +254,18 @@ public final class BackfillReservations {
         return Optional.ofNullable(best);
     }
 
+    /** The timeline of a pool, from the state without any reservation in the pool. */
+    private ReleaseTimeline timeline(PoolCapacity poolCapacity) {
+        return timelines.computeIfAbsent(
+                poolCapacity.pool().id(),
+                pool -> new ReleaseTimeline(
+                        poolCapacity,
+                        releaseSchedules
+                                .computeIfAbsent(
+                                        pool, id -> ReleaseSchedule.of(schedulingState, id, nowMillis))
+                                .inOrder()));
+    }
+
     private static Booking tenure(Candidate candidate, Allocation place) {
         return SchedulingState.booking(candidate.head(), place);
     }
@@ -257,18 +274,14 @@ public final class BackfillReservations {
     private Optional<Claim> afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
         PoolCapacity poolCapacity = candidate.space();
         ReleaseSchedule releaseSchedule = releaseSchedules.computeIfAbsent(
-                poolCapacity.pool().id(), pool -> ReleaseSchedule.of(declaredState, pool, nowMillis));
-        List<ReleaseSchedule.Ending> endings = releaseSchedule.inOrder();
-        EndedWork endedWork = new EndedWork(placementRequest, poolCapacity, endings);
-        int ended = endedWork.fewestWithAPlace(placementRequest.shape().isPlain());
-        Optional<Allocation> place = endedWork.placeAfter(ended);
+                poolCapacity.pool().id(), pool -> ReleaseSchedule.of(schedulingState, pool, nowMillis));
+        EndedWork endedWork = new EndedWork(placementRequest, poolCapacity, releaseSchedule.inOrder());
+        OptionalInt ended = timeline(poolCapacity)
+                .fewest(placementRequest, number -> endedWork.placeAfter(number).isPresent());
+        Optional<Allocation> place = ended.isPresent() ? endedWork.placeAfter(ended.getAsInt()) : Optional.empty();
         endedWork.undo();
-        long free = ended == 0
-                ? releaseSchedule.lastLeavesMillis()
-                : Math.max(
-                        releaseSchedule.lastLeavesMillis(),
-                        endings.get(ended - 1).atMillis());
-        return place.map(found -> new Claim(candidate, tenure(candidate, found), free));
+        return place.map(found -> new Claim(
+                candidate, tenure(candidate, found), releaseSchedule.freeAtMillis(found, ended.getAsInt())));
     }
 
     /**
@@ -278,12 +291,12 @@ public final class BackfillReservations {
     private final class EndedWork {
         private final PlacementRequest placementRequest;
         private final PoolCapacity poolCapacity;
-        private final List<ReleaseSchedule.Ending> endings;
+        private final List<Release> endings;
         private final Transaction transaction = schedulingState.cluster().transaction();
         private final Map<NodeId, List<Claim>> byNode = new HashMap<>();
         private final Set<Claim> touched = new LinkedHashSet<>();
 
-        EndedWork(PlacementRequest placementRequest, PoolCapacity poolCapacity, List<ReleaseSchedule.Ending> endings) {
+        EndedWork(PlacementRequest placementRequest, PoolCapacity poolCapacity, List<Release> endings) {
             this.placementRequest = placementRequest;
             this.poolCapacity = poolCapacity;
             this.endings = endings;
@@ -298,36 +311,13 @@ public final class BackfillReservations {
             }
         }
 
-        /**
-         * The smallest number of ended workloads after which there is a place; all of them if there is none.
-         *
-         * @param isMonotonic whether a place remains possible when more work ends
-         */
-        int fewestWithAPlace(boolean isMonotonic) {
-            int without = -1;
-            int with = 0;
-            while (placeAfter(with).isEmpty() && with < endings.size()) {
-                without = with;
-                with = isMonotonic ? Math.min(endings.size(), Math.max(1, 2 * with)) : with + 1;
-            }
-            while (with - without > 1) {
-                int middle = (with + without) / 2;
-                if (placeAfter(middle).isPresent()) {
-                    with = middle;
-                } else {
-                    without = middle;
-                }
-            }
-            return with;
-        }
-
         Optional<Allocation> placeAfter(int ended) {
             touched.forEach(Claim::release);
             transaction.rollbackTo(Math.min(ended, transaction.checkpoint()));
             while (transaction.checkpoint() < ended) {
-                ReleaseSchedule.Ending ending = endings.get(transaction.checkpoint());
-                transaction.releaseOnDevices(ending.tenure());
-                ending.tenure().allocation().workers().forEach(this::touch);
+                Release ending = endings.get(transaction.checkpoint());
+                transaction.releaseOnDevices(ending.booking());
+                ending.booking().allocation().workers().forEach(this::touch);
             }
             touched.forEach(claim -> claim.hold(Availability.AFTER_RELEASES));
             return poolCapacity.freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli()
@@ -430,7 +420,7 @@ public final class BackfillReservations {
 
     private boolean endsBefore(Claim claim, Workload workload) {
         return workload.maxRuntimeMillis().isPresent()
-                && claim.freeAtMillis != ReleaseSchedule.NEVER
+                && claim.freeAtMillis != Release.NEVER
                 && nowMillis + workload.maxRuntimeMillis().getAsLong() <= claim.freeAtMillis;
     }
 

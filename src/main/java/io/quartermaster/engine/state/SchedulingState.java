@@ -28,6 +28,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.NavigableSet;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
@@ -63,6 +65,8 @@ public final class SchedulingState {
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
     private final SortedMap<WorkloadId, Workload> incomplete = new TreeMap<>();
     private final SortedMap<WorkloadId, Workload> outsidePreferredPool = new TreeMap<>();
+    private final Map<PoolId, NavigableSet<Release>> releases = new HashMap<>();
+    private final Map<PoolId, SortedMap<WorkloadId, Leaving>> leaving = new HashMap<>();
     private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
 
     /**
@@ -342,6 +346,12 @@ public final class SchedulingState {
         if (holding.phase() instanceof WorkloadPhase.Phase.Incomplete) {
             incomplete.put(workload.id(), workload);
         }
+        release(workload, holding).ifPresent(release -> releases.computeIfAbsent(
+                        holding.allocation().pool(), pool -> new TreeSet<>(Release.EARLIEST_FIRST))
+                .add(release));
+        leaving(holding).ifPresent(goes -> leaving.computeIfAbsent(
+                        holding.allocation().pool(), pool -> new TreeMap<>())
+                .put(workload.id(), goes));
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), 1, Integer::sum);
         }
@@ -379,11 +389,52 @@ public final class SchedulingState {
         if (holding.phase() instanceof WorkloadPhase.Phase.Incomplete) {
             incomplete.remove(workload.id());
         }
+        release(workload, holding).ifPresent(release -> Objects.requireNonNull(
+                        releases.get(holding.allocation().pool()))
+                .remove(release));
+        leaving(holding).ifPresent(goes -> Objects.requireNonNull(
+                        leaving.get(holding.allocation().pool()))
+                .remove(workload.id()));
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
         }
         countReclaimable(holding, -1);
         recordChange(workload.path());
+    }
+
+    private static Optional<Release> release(Workload workload, WorkloadPhase.Holding holding) {
+        return remaining(holding)
+                .map(rest -> new Release(
+                        workload.id(),
+                        booking(workload, rest),
+                        holding.startedMillis(),
+                        workload.maxRuntimeMillis().isPresent()
+                                ? holding.startedMillis()
+                                        + workload.maxRuntimeMillis().getAsLong()
+                                : Release.NEVER));
+    }
+
+    private static Optional<Leaving> leaving(WorkloadPhase.Holding holding) {
+        return switch (holding.phase()) {
+            case WorkloadPhase.Phase.Running running -> Optional.empty();
+            case WorkloadPhase.Phase.Incomplete incomplete -> Optional.empty();
+            case WorkloadPhase.Phase.Stopping stopping ->
+                Optional.of(new Leaving(holding.allocation(), stopping.deadlineMillis()));
+            case WorkloadPhase.Phase.Shrinking shrinking ->
+                Optional.of(
+                        new Leaving(holding.allocation().only(shrinking.workers()), shrinking.deadlineMillis()));
+        };
+    }
+
+    /** The running work in a pool, in the order in which it releases its devices by its stated run times. */
+    public Collection<Release> releases(PoolId pool) {
+        return Collections.unmodifiableCollection(releases.getOrDefault(pool, Collections.emptyNavigableSet()));
+    }
+
+    /** The evicted work in a pool that still holds devices. */
+    public Collection<Leaving> leaving(PoolId pool) {
+        return Collections.unmodifiableCollection(
+                leaving.getOrDefault(pool, Collections.emptySortedMap()).values());
     }
 
     /** Replaces the booking of a workload by that of its new state. */

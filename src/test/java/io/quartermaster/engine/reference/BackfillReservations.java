@@ -116,27 +116,17 @@ final class BackfillReservations {
     private Optional<Claim> afterOthersEnd(Candidate candidate, Placement.Request request, Holdings holdings) {
         PoolId pool = candidate.pool().pool.id();
         List<Ending> endings = new ArrayList<>();
-        long freeAt = nowMillis;
         for (Workload workload : facts.workloads.values()) {
             if (workload.state() instanceof WorkloadPhase.Holding holding
                     && holding.allocation().pool().equals(pool)) {
                 long end = workload.maxRuntimeMillis().isEmpty()
                         ? NEVER
-                        : Math.max(
-                                nowMillis,
-                                holding.startedMillis()
-                                        + workload.maxRuntimeMillis().getAsLong());
+                        : holding.startedMillis() + workload.maxRuntimeMillis().getAsLong();
                 endings.add(new Ending(
                         workload,
                         holding.allocation().without(Holdings.leaving(holding)),
                         holding.startedMillis(),
                         end));
-                freeAt = switch (holding.phase()) {
-                    case WorkloadPhase.Phase.Running running -> freeAt;
-                    case WorkloadPhase.Phase.Incomplete incomplete -> freeAt;
-                    case WorkloadPhase.Phase.Stopping stopping -> Math.max(freeAt, stopping.deadlineMillis());
-                    case WorkloadPhase.Phase.Shrinking shrinking -> Math.max(freeAt, shrinking.deadlineMillis());
-                };
             }
         }
         endings.removeIf(ending -> ending.leaves.workers().isEmpty());
@@ -145,6 +135,7 @@ final class BackfillReservations {
                 .thenComparing(ending -> ending.workload.id()));
         Optional<Allocation> place = candidate.pool().place(request, keep(holdings, Moment.LATER), Moment.LATER);
         Holdings then = holdings;
+        long freeAt = nowMillis;
         for (Ending ending : endings) {
             if (place.isEmpty()) {
                 then = then.withoutLater(ending.workload.id(), ending.leaves);
@@ -153,7 +144,46 @@ final class BackfillReservations {
             }
         }
         long free = freeAt;
-        return place.map(found -> new Claim(candidate, found, free));
+        return place.map(found -> new Claim(candidate, found, Math.max(free, lastToLeave(found))));
+    }
+
+    /** When the evicted work on the devices of a place has left. */
+    private long lastToLeave(Allocation place) {
+        long last = nowMillis;
+        for (Workload workload : facts.workloads.values()) {
+            if (workload.state() instanceof WorkloadPhase.Holding holding) {
+                Allocation goes = holding.allocation().without(Holdings.numbers(holding.allocation()
+                        .without(Holdings.leaving(holding))));
+                if (areTogether(goes, place)) {
+                    last = switch (holding.phase()) {
+                        case WorkloadPhase.Phase.Running running -> last;
+                        case WorkloadPhase.Phase.Incomplete incomplete -> last;
+                        case WorkloadPhase.Phase.Stopping stopping -> Math.max(last, stopping.deadlineMillis());
+                        case WorkloadPhase.Phase.Shrinking shrinking -> Math.max(last, shrinking.deadlineMillis());
+                    };
+                }
+            }
+        }
+        return last;
+    }
+
+    /** Whether both use some device; in a counted pool, whether both are in it. */
+    private static boolean areTogether(Allocation one, Allocation other) {
+        return one.pool().equals(other.pool())
+                && one.workers().stream().anyMatch(a -> other.workers().stream().anyMatch(b -> areTogether(
+                        a.place(), b.place())));
+    }
+
+    private static boolean areTogether(Allocation.Place one, Allocation.Place other) {
+        return one instanceof Allocation.Place.Counted
+                || one instanceof Allocation.Place.OnNode a
+                        && other instanceof Allocation.Place.OnNode b
+                        && a.node().equals(b.node())
+                        && (a.shares().isEmpty()
+                                || b.shares().isEmpty()
+                                || a.shares().stream()
+                                        .anyMatch(share -> b.shares().stream()
+                                                .anyMatch(beside -> beside.device() == share.device())));
     }
 
     boolean any() {
