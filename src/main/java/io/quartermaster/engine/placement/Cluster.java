@@ -44,6 +44,7 @@ public final class Cluster {
 
     private final MoveSearches moveSearches;
 
+    private final Map<PoolId, Long> bookingChanges = new HashMap<>();
     private long inUnknownPoolsNowGpuMilli;
     private long inUnknownPoolsNextGpuMilli;
 
@@ -217,6 +218,7 @@ public final class Cluster {
 
     /** Counts a booking in its pool and in its trees. */
     public void add(Booking booking, View view) {
+        bookingChanges.merge(booking.allocation().pool(), 1L, Long::sum);
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
             poolCapacity.add(booking, view);
@@ -228,6 +230,7 @@ public final class Cluster {
 
     /** Undoes {@link #add}. */
     public void remove(Booking booking, View view) {
+        bookingChanges.merge(booking.allocation().pool(), 1L, Long::sum);
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
             poolCapacity.remove(booking, view);
@@ -243,6 +246,11 @@ public final class Cluster {
     /** The searches for moves that failed. */
     public MoveSearches moveSearches() {
         return moveSearches;
+    }
+
+    /** How often a booking in a pool was added or removed. What-ifs do not count. */
+    public long bookingChanges(PoolId pool) {
+        return bookingChanges.getOrDefault(pool, 0L);
     }
 
     /** Begins a what-if. */

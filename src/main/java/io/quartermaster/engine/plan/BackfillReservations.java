@@ -12,7 +12,9 @@ import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
+import io.quartermaster.engine.placement.RequestSignature;
 import io.quartermaster.engine.placement.Transaction;
+import io.quartermaster.engine.plan.ReservationHistory.FoundPlace;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
@@ -24,6 +26,7 @@ import io.quartermaster.engine.state.SchedulingClass;
 import io.quartermaster.engine.state.SchedulingState;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -53,6 +56,7 @@ public final class BackfillReservations {
     private final List<Claim> claims = new ArrayList<>();
     private final Map<PoolId, ReleaseSchedule> releaseSchedules = new HashMap<>();
     private final Map<PoolId, ReleaseTimeline> timelines = new HashMap<>();
+    private final Set<RequestSignature> withoutPlace = new HashSet<>();
 
     BackfillReservations(
             Settings settings,
@@ -97,11 +101,13 @@ public final class BackfillReservations {
         private final Candidate candidate;
         private final Booking place;
         private final long freeAtMillis;
+        private final FoundPlace foundPlace;
         private Optional<Booking> held = Optional.empty();
         private Optional<Booking> heldBefore = Optional.empty();
         private boolean suspended;
 
-        Claim(Candidate candidate, Booking place, long freeAtMillis) {
+        Claim(Candidate candidate, Booking place, long freeAtMillis, FoundPlace foundPlace) {
+            this.foundPlace = foundPlace;
             this.candidate = candidate;
             this.place = place;
             this.freeAtMillis = freeAtMillis;
@@ -159,6 +165,7 @@ public final class BackfillReservations {
 
     /** Makes the reservations of all classes that are due, in their order. */
     void reserve() {
+        history.begin();
         List<SchedulingClass> due = new ArrayList<>();
         for (SchedulingClass schedulingClass : settings.patienceMillis().isPresent()
                 ? schedulingState.schedulingClasses()
@@ -179,7 +186,11 @@ public final class BackfillReservations {
         ReservationOrder order = new ReservationOrder(new CandidateQueue(declaredState), withoutRequest.values());
         while (!order.isEmpty() && claims.size() < settings.backfillReservations()) {
             earliest(order.next()).ifPresent(claim -> {
-                timeline(claim.candidate.space()).want(claim.place);
+                ReleaseTimeline timeline =
+                        timelines.get(claim.candidate.space().pool().id());
+                if (timeline != null) {
+                    timeline.want(claim.place);
+                }
                 claim.hold(Availability.NOW);
                 claims.add(claim);
             });
@@ -240,30 +251,84 @@ public final class BackfillReservations {
     private Optional<Claim> earliest(SchedulingClass schedulingClass) {
         Claim best = null;
         for (Candidate candidate : eligible(schedulingClass)) {
-            timeline(candidate.space());
-            PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
-            Optional<Allocation> now = candidate.space().place(placementRequest, Availability.NOW);
-            if (now.isPresent()) {
-                return Optional.of(new Claim(candidate, tenure(candidate, now.get()), nowMillis));
-            }
-            Optional<Claim> later = afterOthersEnd(candidate, placementRequest);
-            if (later.isPresent() && (best == null || later.get().freeAtMillis < best.freeAtMillis)) {
-                best = later.get();
+            FoundPlace foundPlace = find(candidate);
+            if (foundPlace.place().isPresent()) {
+                Allocation place = foundPlace.place().get();
+                long freeAt = foundPlace.ended().isEmpty()
+                        ? nowMillis
+                        : releaseSchedule(candidate.space())
+                                .freeAtMillis(place, foundPlace.ended().getAsInt());
+                Claim claim = new Claim(candidate, tenure(candidate, place), freeAt, foundPlace);
+                if (foundPlace.ended().isEmpty()) {
+                    return Optional.of(claim);
+                }
+                if (best == null || claim.freeAtMillis < best.freeAtMillis) {
+                    best = claim;
+                }
             }
         }
         return Optional.ofNullable(best);
     }
 
-    /** The timeline of a pool, from the state without any reservation in the pool. */
+    /** Searches for the place that comes free earliest, unless the result is known from the last plan. */
+    private FoundPlace find(Candidate candidate) {
+        PoolCapacity poolCapacity = candidate.space();
+        List<FoundPlace> besides = new ArrayList<>();
+        for (Claim claim : claims) {
+            if (claim.candidate.space() == poolCapacity) {
+                besides.add(claim.foundPlace);
+            }
+        }
+        long bookingChanges =
+                schedulingState.cluster().bookingChanges(poolCapacity.pool().id());
+        FoundPlace foundPlace = history.known(poolCapacity, candidate.schedulingClass(), bookingChanges, besides)
+                .filter(known -> schedulingState.changes().isIncremental())
+                .orElseGet(() -> new FoundPlace(bookingChanges, besides, search(candidate)));
+        history.remember(poolCapacity, candidate.schedulingClass(), foundPlace);
+        return foundPlace;
+    }
+
+    /** Other reservations only take room, so an equal request that has failed in this plan fails again. */
+    private ReservationHistory.Place search(Candidate candidate) {
+        Optional<RequestSignature> signature = candidate.poolRequest().signature();
+        if (signature.filter(withoutPlace::contains).isPresent()) {
+            return ReservationHistory.Place.NONE;
+        }
+        PlacementRequest placementRequest = poolRequestFactory.request(candidate.schedulingClass());
+        Optional<Allocation> now = candidate.space().place(placementRequest, Availability.NOW);
+        if (now.isPresent()) {
+            return new ReservationHistory.Place(now, OptionalInt.empty());
+        }
+        ReservationHistory.Place later = afterOthersEnd(candidate, placementRequest);
+        if (later.allocation().isEmpty()) {
+            signature.ifPresent(withoutPlace::add);
+        }
+        return later;
+    }
+
+    private ReleaseSchedule releaseSchedule(PoolCapacity poolCapacity) {
+        return releaseSchedules.computeIfAbsent(
+                poolCapacity.pool().id(), pool -> ReleaseSchedule.of(schedulingState, pool, nowMillis));
+    }
+
+    /** The timeline of a pool, with what the reservations so far want. */
     private ReleaseTimeline timeline(PoolCapacity poolCapacity) {
-        return timelines.computeIfAbsent(
-                poolCapacity.pool().id(),
-                pool -> new ReleaseTimeline(
-                        poolCapacity,
-                        releaseSchedules
-                                .computeIfAbsent(
-                                        pool, id -> ReleaseSchedule.of(schedulingState, id, nowMillis))
-                                .inOrder()));
+        PoolId pool = poolCapacity.pool().id();
+        ReleaseTimeline known = timelines.get(pool);
+        if (known != null) {
+            return known;
+        }
+        suspendAll(poolCapacity);
+        ReleaseTimeline timeline =
+                new ReleaseTimeline(poolCapacity, releaseSchedule(poolCapacity).inOrder());
+        resume();
+        for (Claim claim : claims) {
+            if (claim.candidate.space() == poolCapacity) {
+                timeline.want(claim.place);
+            }
+        }
+        timelines.put(pool, timeline);
+        return timeline;
     }
 
     private static Booking tenure(Candidate candidate, Allocation place) {
@@ -271,17 +336,16 @@ public final class BackfillReservations {
     }
 
     /** Simulates the ends of running work, in the order of their stated times, until there is a place. */
-    private Optional<Claim> afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
+    private ReservationHistory.Place afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
         PoolCapacity poolCapacity = candidate.space();
-        ReleaseSchedule releaseSchedule = releaseSchedules.computeIfAbsent(
-                poolCapacity.pool().id(), pool -> ReleaseSchedule.of(schedulingState, pool, nowMillis));
-        EndedWork endedWork = new EndedWork(placementRequest, poolCapacity, releaseSchedule.inOrder());
-        OptionalInt ended = timeline(poolCapacity)
-                .fewest(placementRequest, number -> endedWork.placeAfter(number).isPresent());
+        ReleaseTimeline timeline = timeline(poolCapacity);
+        EndedWork endedWork =
+                new EndedWork(placementRequest, poolCapacity, releaseSchedule(poolCapacity).inOrder());
+        OptionalInt ended = timeline.fewest(
+                placementRequest, number -> endedWork.placeAfter(number).isPresent());
         Optional<Allocation> place = ended.isPresent() ? endedWork.placeAfter(ended.getAsInt()) : Optional.empty();
         endedWork.undo();
-        return place.map(found -> new Claim(
-                candidate, tenure(candidate, found), releaseSchedule.freeAtMillis(found, ended.getAsInt())));
+        return new ReservationHistory.Place(place, ended);
     }
 
     /**

@@ -8,6 +8,8 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.Set;
 
 /**
@@ -16,6 +18,63 @@ import java.util.Set;
  */
 public final class ReservationHistory {
     private Map<PoolCapacity, List<Kept>> last = new HashMap<>();
+    private Map<PoolCapacity, Map<SchedulingClass, FoundPlace>> foundBefore = new HashMap<>();
+    private Map<PoolCapacity, Map<SchedulingClass, FoundPlace>> found = new HashMap<>();
+
+    /**
+     * The result of a search for a reservation, which stays the same until a booking in the pool changes. It is
+     * compared by identity.
+     */
+    static final class FoundPlace {
+        private final long bookingChanges;
+        private final List<FoundPlace> besides;
+        private final Place place;
+
+        /** @param besides the reservations in the pool that were made before */
+        FoundPlace(long bookingChanges, List<FoundPlace> besides, Place place) {
+            this.bookingChanges = bookingChanges;
+            this.besides = List.copyOf(besides);
+            this.place = place;
+        }
+
+        Optional<Allocation> place() {
+            return place.allocation();
+        }
+
+        OptionalInt ended() {
+            return place.ended();
+        }
+    }
+
+    /**
+     * A place that comes free.
+     *
+     * @param allocation absent if there is no place even after all work has ended
+     * @param ended the number of workloads that end before; absent if the place is free now
+     */
+    record Place(Optional<Allocation> allocation, OptionalInt ended) {
+        static final Place NONE = new Place(Optional.empty(), OptionalInt.empty());
+    }
+
+    /** Begins a plan, whose searches may use the results of the last one. */
+    void begin() {
+        foundBefore = found;
+        found = new HashMap<>();
+    }
+
+    /** The result that a search would have again; empty if it must be made. */
+    Optional<FoundPlace> known(
+            PoolCapacity poolCapacity, SchedulingClass holder, long bookingChanges, List<FoundPlace> besides) {
+        FoundPlace known =
+                foundBefore.getOrDefault(poolCapacity, Map.of()).get(holder);
+        return known != null && known.bookingChanges == bookingChanges && known.besides.equals(besides)
+                ? Optional.of(known)
+                : Optional.empty();
+    }
+
+    void remember(PoolCapacity poolCapacity, SchedulingClass holder, FoundPlace foundPlace) {
+        found.computeIfAbsent(poolCapacity, pool -> new HashMap<>()).put(holder, foundPlace);
+    }
 
     /**
      * A reservation, as far as it binds other work.

@@ -25,7 +25,7 @@ public final class ChangeLog {
     }
 
     /** Whether caches may rely on the log. */
-    boolean isIncremental() {
+    public boolean isIncremental() {
         return most > 0;
     }
 
