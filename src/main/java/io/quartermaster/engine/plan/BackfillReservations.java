@@ -488,6 +488,17 @@ public final class BackfillReservations {
                 && nowMillis + workload.maxRuntimeMillis().getAsLong() <= claim.freeAtMillis;
     }
 
+    /** The numbers of the classes whose reservations in a pool are suspended. */
+    Set<Long> suspended(PoolCapacity poolCapacity) {
+        Set<Long> suspended = new HashSet<>();
+        for (Claim claim : claims) {
+            if (claim.suspended && claim.candidate.space() == poolCapacity) {
+                suspended.add(claim.candidate.schedulingClass().number());
+            }
+        }
+        return suspended;
+    }
+
     /** Holds all suspended reservations again as before. Nothing may have been booked or freed since. */
     void resume() {
         for (Claim claim : claims) {

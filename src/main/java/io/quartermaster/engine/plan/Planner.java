@@ -431,7 +431,8 @@ public final class Planner {
         backfillReservations.suspendFor(candidate, poolRequest.space(), false);
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
         Preemptor preemptor = poolRequest.preemptor(head, placementRequest, allowed);
-        Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(preemptor, signature);
+        Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(
+                preemptor, signature, backfillReservations.suspended(poolRequest.space()));
         boolean isLeftToTheNextPlan = evictionPlanner.takeRanOut();
         EvictionAttempt made = isLeftToTheNextPlan
                 ? EvictionAttempt.POSTPONED

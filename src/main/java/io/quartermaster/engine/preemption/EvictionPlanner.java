@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.SortedSet;
 import java.util.TreeMap;
@@ -60,7 +61,11 @@ public final class EvictionPlanner {
     private final Cluster cluster;
     private final RunningWork work;
     private final EvictionRules rules;
-    private final Map<PoolId, MoveFeasibility> moveFeasibility = new HashMap<>();
+    private final Map<RoomForMoves, MoveFeasibility> moveFeasibility = new HashMap<>();
+    private final Map<NodeId, SortedMap<QuotaPath, SortedSet<EvictionUnit>>> movables = new HashMap<>();
+    /** The targets of the current preemptor, as far as they are known. */
+    private @Nullable List<SortedSet<NodeId>> targets;
+
     private int targetsLeft;
     private boolean ranOut;
 
@@ -91,14 +96,24 @@ public final class EvictionPlanner {
     /** Discards what is cached, because bookings have changed. */
     public void invalidate() {
         moveFeasibility.clear();
+        movables.clear();
     }
+
+    /**
+     * The room to which work could move: that of a pool, beside all reservations but those of some classes, which are
+     * given by their numbers.
+     */
+    private record RoomForMoves(PoolId pool, Set<Long> withoutReservations) {}
 
     /**
      * The eviction plan with the least disruption, or none.
      *
      * @param requestSignature the signature of the request, if no property of the preemptor matters
+     * @param withoutReservations the classes, by their numbers, whose reservations do not bind the preemptor
      */
-    public Optional<EvictionPlan> plan(Preemptor preemptor, Optional<RequestSignature> requestSignature) {
+    public Optional<EvictionPlan> plan(
+            Preemptor preemptor, Optional<RequestSignature> requestSignature, Set<Long> withoutReservations) {
+        targets = null;
         Optional<QuotaAdmission.Violation> violation = QuotaAdmission.projected(preemptor.quotaRequest());
         if (violation.isPresent() && !isRemovable(violation.get().bound())) {
             return Optional.empty();
@@ -107,7 +122,8 @@ public final class EvictionPlanner {
         SolutionValidator solutionValidator = new SolutionValidator(cluster, transaction, rules, preemptor);
         if (violation.isEmpty()) {
             Optional<EvictionPlan> evictionPlan = fromPendingReleases(preemptor, requestSignature)
-                    .or(() -> byConsolidation(transaction, preemptor, requestSignature, solutionValidator));
+                    .or(() -> byConsolidation(
+                            transaction, preemptor, requestSignature, withoutReservations, solutionValidator));
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -254,6 +270,7 @@ public final class EvictionPlanner {
             Transaction transaction,
             Preemptor preemptor,
             Optional<RequestSignature> requestSignature,
+            Set<Long> withoutReservations,
             SolutionValidator solutionValidator) {
         if (!settings.consolidate()
                 || requestSignature
@@ -267,9 +284,12 @@ public final class EvictionPlanner {
                 ranOut = true;
                 return evictionPlan;
             }
-            boolean isForAll = requestSignature.isPresent() && preemptor.space().isFreeOfReservations();
+            RoomForMoves room = new RoomForMoves(preemptor.space().pool().id(), withoutReservations);
             evictionPlan = byConsolidation(
-                    transaction, preemptor, moveFeasibility(preemptor.space(), isForAll), solutionValidator);
+                    transaction,
+                    preemptor,
+                    moveFeasibility.computeIfAbsent(room, key -> new MoveFeasibility(preemptor.space())),
+                    solutionValidator);
         }
         if (evictionPlan.isEmpty()) {
             requestSignature.ifPresent(RequestSignature::movesFailed);
@@ -286,16 +306,6 @@ public final class EvictionPlanner {
         return before;
     }
 
-    /**
-     * The cache of what could leave each node. It is valid for all preemptors until the next decision, unless there are
-     * reservations.
-     */
-    private MoveFeasibility moveFeasibility(PoolCapacity poolCapacity, boolean forAll) {
-        return forAll
-                ? moveFeasibility.computeIfAbsent(poolCapacity.pool().id(), id -> new MoveFeasibility(poolCapacity))
-                : new MoveFeasibility(poolCapacity);
-    }
-
     private Optional<EvictionPlan> byConsolidation(
             Transaction transaction,
             Preemptor preemptor,
@@ -303,15 +313,16 @@ public final class EvictionPlanner {
             SolutionValidator solutionValidator) {
         // Excludes the preemptor itself, which may be a running workload that requests more workers.
         Predicate<EvictionUnit> candidate =
-                evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id())
-                        && rules.pastMinRuntime(evictionUnit.candidate())
-                        && rules.isReadmissible(evictionUnit.candidate());
+                evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id());
         PoolId pool = preemptor.space().pool().id();
-        List<SortedSet<NodeId>> targets = preemptor.space().candidateDomains(preemptor.request());
+        List<SortedSet<NodeId>> targets = targets(preemptor);
         if (targets.isEmpty()) {
             targetsLeft--;
             VictimQueue all = new VictimQueue(
-                    rootOf(preemptor), preemptor.path().tenant(), path -> work.movables(pool, path), candidate);
+                    rootOf(preemptor),
+                    preemptor.path().tenant(),
+                    path -> work.movables(pool, path),
+                    candidate.and(this::mayMove));
             return toMove(transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
                     .run(all)
                     .flatMap(solutionValidator::acceptIfAllMove);
@@ -319,7 +330,7 @@ public final class EvictionPlanner {
         int tried = 0;
         for (SortedSet<NodeId> target : targets) {
             SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable =
-                    movable(preemptor, target, work.movables(pool).on(target), candidate, moveFeasibility);
+                    movable(preemptor, target, movable(pool, target), candidate, moveFeasibility);
             if (!movable.isEmpty()) {
                 if (++tried > MOST_AREAS) {
                     break;
@@ -343,6 +354,31 @@ public final class EvictionPlanner {
         return Optional.empty();
     }
 
+    private boolean mayMove(EvictionUnit evictionUnit) {
+        return rules.pastMinRuntime(evictionUnit.candidate()) && rules.isReadmissible(evictionUnit.candidate());
+    }
+
+    /** The work on a target that may be moved for some preemptor. */
+    private SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable(PoolId pool, SortedSet<NodeId> target) {
+        UnitsByNode units = work.movables(pool);
+        return target.size() == 1
+                ? movables.computeIfAbsent(target.first(), node -> only(units.on(node), this::mayMove))
+                : only(units.on(target), this::mayMove);
+    }
+
+    private static SortedMap<QuotaPath, SortedSet<EvictionUnit>> only(
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> units, Predicate<EvictionUnit> condition) {
+        SortedMap<QuotaPath, SortedSet<EvictionUnit>> some = new TreeMap<>();
+        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup : units.entrySet()) {
+            SortedSet<EvictionUnit> left = new TreeSet<>(EvictionUnit.FIRST_TO_GO);
+            ofGroup.getValue().stream().filter(condition).forEach(left::add);
+            if (!left.isEmpty()) {
+                some.put(ofGroup.getKey(), left);
+            }
+        }
+        return some;
+    }
+
     /** The work that may be moved to make room in a target; none if that certainly makes no room. */
     private static SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable(
             Preemptor preemptor,
@@ -362,15 +398,7 @@ public final class EvictionPlanner {
                     .anyMatch(unit -> unit.candidate().allocation().workers().size() > 1);
             mayMove = hasGang ? candidate : candidate.and(unit -> moveFeasibility.couldGiveWay(unit, node));
         }
-        SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable = new TreeMap<>();
-        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup : there.entrySet()) {
-            SortedSet<EvictionUnit> left = new TreeSet<>(EvictionUnit.FIRST_TO_GO);
-            ofGroup.getValue().stream().filter(mayMove).forEach(left::add);
-            if (!left.isEmpty()) {
-                movable.put(ofGroup.getKey(), left);
-            }
-        }
-        return movable;
+        return only(there, mayMove);
     }
 
     private static List<EvictionUnit> among(
@@ -384,6 +412,16 @@ public final class EvictionPlanner {
             }
         }
         return inside;
+    }
+
+    /** The nodes or domains in which room might be made, the emptiest first. */
+    private List<SortedSet<NodeId>> targets(Preemptor preemptor) {
+        List<SortedSet<NodeId>> known = targets;
+        if (known == null) {
+            known = preemptor.space().candidateDomains(preemptor.request());
+            targets = known;
+        }
+        return known;
     }
 
     /** A search that continues until every chosen workload has another place. */
@@ -415,11 +453,11 @@ public final class EvictionPlanner {
             return Optional.empty();
         }
         UnitsByNode byNode = work.byNode(pool);
-        Predicate<EvictionUnit> mayGive = mayGive(preemptor, candidate, allowed);
-        List<SortedSet<NodeId>> domains = preemptor.space().candidateDomains(preemptor.request());
+        Predicate<QuotaPath> mayGive = mayGive(preemptor, evictionScope, candidate, allowed);
+        List<SortedSet<NodeId>> domains = targets(preemptor);
         List<SortedSet<NodeId>> areas = new ArrayList<>();
         for (SortedSet<NodeId> area : domains) {
-            if (couldFree(preemptor, area, among(byNode.on(area), mayGive))) {
+            if (couldFree(preemptor, area, byNode.on(area), mayGive, candidate)) {
                 areas.add(area);
             }
         }
@@ -454,12 +492,18 @@ public final class EvictionPlanner {
     }
 
     /**
-     * The units that may become victims in a search. An eviction only weakens the right against its own branch, so what
+     * The groups whose units may become victims in a search. An eviction only weakens the right against its own branch, so what
      * is not permitted now never will be. The exception is an eviction in the preemptor's own tenant: it lowers the use
      * on the preemptor's path, which may grant a right against all others.
      */
-    private Predicate<EvictionUnit> mayGive(
-            Preemptor preemptor, Predicate<EvictionUnit> candidate, VictimQueue.Allowed allowed) {
+    private Predicate<QuotaPath> mayGive(
+            Preemptor preemptor,
+            EvictionScope evictionScope,
+            Predicate<EvictionUnit> candidate,
+            VictimQueue.Allowed allowed) {
+        if (!evictionScope.fromOthers) {
+            return path -> path.equals(preemptor.path());
+        }
         SortedMap<QuotaPath, SortedSet<EvictionUnit>> running =
                 work.running(preemptor.space().pool().id());
         String tenant = preemptor.path().tenant();
@@ -469,13 +513,12 @@ public final class EvictionPlanner {
                 break;
             }
             if (anyPermitted(ofGroup.getValue(), candidate, allowed)) {
-                return candidate;
+                return path -> true;
             }
         }
         Map<QuotaPath, Boolean> known = new HashMap<>();
-        return candidate.and(unit -> known.computeIfAbsent(
-                unit.candidate().booking().path(),
-                path -> anyPermitted(Objects.requireNonNull(running.get(path)), candidate, allowed)));
+        return path -> known.computeIfAbsent(
+                path, group -> anyPermitted(Objects.requireNonNull(running.get(group)), candidate, allowed));
     }
 
     private static boolean anyPermitted(
@@ -494,18 +537,31 @@ public final class EvictionPlanner {
     }
 
     /** Whether enough is free in an area together with all that could be evicted there. */
-    private static boolean couldFree(Preemptor preemptor, SortedSet<NodeId> area, List<EvictionUnit> evictable) {
-        if (evictable.isEmpty()) {
-            return false;
-        }
-        long gpuMilli = 0;
+    private static boolean couldFree(
+            Preemptor preemptor,
+            SortedSet<NodeId> area,
+            SortedMap<QuotaPath, SortedSet<EvictionUnit>> units,
+            Predicate<QuotaPath> mayGive,
+            Predicate<EvictionUnit> candidate) {
+        long missing = preemptor.request().leastGpuMilli();
         for (NodeId node : area) {
-            gpuMilli += preemptor.space().freeGpuMilli(node, Availability.AFTER_RELEASES);
+            missing -= preemptor.space().freeGpuMilli(node, Availability.AFTER_RELEASES);
         }
-        for (EvictionUnit evictionUnit : evictable) {
-            gpuMilli += evictionUnit.gpuMilli();
+        boolean any = false;
+        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup : units.entrySet()) {
+            if (mayGive.test(ofGroup.getKey())) {
+                for (EvictionUnit evictionUnit : ofGroup.getValue()) {
+                    if (candidate.test(evictionUnit)) {
+                        any = true;
+                        missing -= evictionUnit.gpuMilli();
+                        if (missing <= 0) {
+                            return true;
+                        }
+                    }
+                }
+            }
         }
-        return gpuMilli >= preemptor.request().leastGpuMilli();
+        return any && missing <= 0;
     }
 
     /** Whether a candidate may be chosen at all, as far as this does not depend on the use at the moment of choice. */
