@@ -143,4 +143,81 @@ class WorkThatIsLeavingTest {
 
         assertThat(engine.plan(0).decisions()).singleElement().isInstanceOf(Decision.WithdrawNomination.class);
     }
+
+    @Test
+    void onALostNodeItFreesNothingThatIsHeldForOthers() {
+        QuotaPath dedicated = QuotaPath.of("dedicated");
+        Quota keepsAll = new Quota(
+                dedicated,
+                Scope.of(POOL),
+                2_000,
+                OptionalLong.empty(),
+                OptionalLong.empty(),
+                OptionalLong.of(0),
+                0,
+                true);
+        engine.apply(List.of(
+                new Change.PoolSet(Pool.ofNodes(POOL)),
+                node("lost", false, 1),
+                node("up", true, 2),
+                new Change.QuotaSet(keepsAll),
+                new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 0)),
+                new Change.WorkloadSet(waiting("leaving", Shape.ofWholeGpus(1)).withState(stopping("lost", 1000))),
+                new Change.WorkloadSet(waiting("next", Shape.ofWholeGpus(1)))));
+
+        assertThat(engine.plan(0).decisions()).isEmpty();
+        assertThat(engine.plan(1_000).decisions()).isEmpty();
+    }
+
+    @Test
+    void onOtherDevicesItDelaysNoReservation() {
+        Engine patient = new Engine(Settings.DEFAULT
+                .but()
+                .patienceMillis(OptionalLong.of(1_000))
+                .consolidate(false)
+                .settings());
+        long minute = 60_000;
+        patient.apply(List.of(
+                new Change.PoolSet(Pool.ofNodes(POOL)),
+                node("a", true, 2),
+                node("b", true, 1),
+                new Change.WorkloadSet(waiting("leaving", Shape.ofWholeGpus(1)).withState(stopping("b", 1000))),
+                new Change.WorkloadSet(running("ends", "a", minute)),
+                new Change.WorkloadSet(waiting("holder", Shape.ofWholeGpus(2))),
+                new Change.WorkloadSet(ending(
+                        Workload.waiting(
+                                new WorkloadId("backfill"), ACME, Shape.ofWholeGpus(1), List.of(POOL), 1_900, 1),
+                        9 * minute))));
+
+        assertThat(patient.plan(2_000).decisions()).isEmpty();
+    }
+
+    private static Workload running(String id, String node, long maxRuntimeMillis) {
+        Allocation place = new Allocation(
+                POOL,
+                List.of(new Allocation.Worker(
+                        0, new Allocation.Place.OnNode(new NodeId(node), List.of(Allocation.Share.whole(0))))));
+        return ending(waiting(id, Shape.ofWholeGpus(1)), maxRuntimeMillis).withState(WorkloadPhase.running(place, 0));
+    }
+
+    private static Workload ending(Workload workload, long maxRuntimeMillis) {
+        return new Workload(
+                workload.id(),
+                workload.path(),
+                workload.user(),
+                workload.profile(),
+                workload.queue(),
+                workload.shape(),
+                workload.pools(),
+                workload.priority(),
+                workload.preemptible(),
+                workload.dedicatedOnly(),
+                workload.movesBack(),
+                workload.submittedMillis(),
+                workload.sequence(),
+                OptionalLong.of(maxRuntimeMillis),
+                workload.held(),
+                workload.state(),
+                workload.nomination());
+    }
 }

@@ -11,6 +11,7 @@ import io.quartermaster.engine.model.WorkloadMix;
 import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
+import io.quartermaster.engine.placement.MoveSearches;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.quota.View;
@@ -171,7 +172,13 @@ public final class TraceReplay {
                 List.of(),
                 true);
         Pool told = policy == Policy.FRAGMENTATION ? pool.withMix(workloadMix) : pool;
-        return Cluster.of(List.of(told), nodes, new TreeMap<>(), new TreeMap<>(), new TreeSet<>(List.of(PATH)))
+        return Cluster.of(
+                        List.of(told),
+                        nodes,
+                        new TreeMap<>(),
+                        new TreeMap<>(),
+                        new TreeSet<>(List.of(PATH)),
+                        new MoveSearches())
                 .space(POOL)
                 .orElseThrow();
     }

@@ -91,8 +91,7 @@ public record Candidate(
         boolean fails =
                 switch (feasibility) {
                     case POSSIBLE -> failed().isMakingRoomKnownToFail(withinReserved, false);
-                    case RELEASES_ONLY ->
-                        signature.onlyEvictionsHelp() || failed().areMovesKnownToFail(withinReserved);
+                    case RELEASES_ONLY -> signature.onlyEvictionsHelp() || failed().areMovesKnownToFail(withinReserved);
                     case IMPOSSIBLE -> true;
                 };
         return fails ? Attempt.SKIP : Attempt.EVICT;

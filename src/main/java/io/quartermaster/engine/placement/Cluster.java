@@ -160,9 +160,8 @@ public final class Cluster {
         for (QuotaNode leaf : leaves(poolCapacity.pool().id(), placementRequest.path())) {
             roots.add(leaf.tree().root());
         }
-        RequestSignature requestSignature =
-                new RequestSignature(
-                        key, byNumber.size(), poolCapacity, placementRequest, gpuMilli, roots, moveSearches);
+        RequestSignature requestSignature = new RequestSignature(
+                key, byNumber.size(), poolCapacity, placementRequest, gpuMilli, roots, moveSearches);
         signatures.put(key, requestSignature);
         byNumber.add(requestSignature);
         poolCapacity.register(requestSignature);
@@ -287,8 +286,11 @@ public final class Cluster {
      * The amount held in pools that are no longer known. The tree over all pools counts it, and no capacity contains
      * it.
      */
-    public long heldInUnknownPoolsGpuMilli() {
-        return Math.max(inUnknownPoolsNowGpuMilli, inUnknownPoolsNextGpuMilli);
+    public long heldInUnknownPoolsGpuMilli(View view) {
+        return switch (view) {
+            case CURRENT -> inUnknownPoolsNowGpuMilli;
+            case PROJECTED -> inUnknownPoolsNextGpuMilli;
+        };
     }
 
     /** Counts a booking in its trees only. */

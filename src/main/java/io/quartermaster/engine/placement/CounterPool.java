@@ -37,8 +37,13 @@ public final class CounterPool implements PoolCapacity {
     }
 
     @Override
-    public long heldBeyondCapacityGpuMilli() {
-        return Math.max(0, Math.max(usedNow, usedNext) - capacityGpuMilli());
+    public long heldBeyondCapacityGpuMilli(View view) {
+        long used =
+                switch (view) {
+                    case CURRENT -> usedNow;
+                    case PROJECTED -> usedNext;
+                };
+        return Math.max(0, used - capacityGpuMilli());
     }
 
     @Override

@@ -83,13 +83,12 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
-    public long heldBeyondCapacityGpuMilli() {
-        long beyond = Math.max(elsewhereNowGpuMilli, elsewhereNextGpuMilli);
+    public long heldBeyondCapacityGpuMilli(View view) {
         boolean bounded = maxGpuMilli.isPresent() || !pool.hasExecutor();
         Collection<NodeCapacity> concerned = bounded ? byPosition : lost;
-        long onNodes = Math.max(
-                heldGpuMilli(concerned, Availability.IGNORING_NOMINATIONS),
-                heldGpuMilli(concerned, Availability.AFTER_RELEASES));
+        long beyond = view == View.CURRENT ? elsewhereNowGpuMilli : elsewhereNextGpuMilli;
+        long onNodes = heldGpuMilli(
+                concerned, view == View.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES);
         return beyond + (bounded ? Math.max(0, onNodes - capacityGpuMilli()) : onNodes);
     }
 

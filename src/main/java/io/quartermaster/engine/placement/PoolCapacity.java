@@ -19,10 +19,10 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     long capacityGpuMilli();
 
     /**
-     * The amount held outside the capacity: on lost or unknown nodes, on GPUs that their node no longer reports, and
+     * The amount held outside the capacity in a view: on lost or unknown nodes, on GPUs that their node no longer reports, and
      * beyond the pool's cap or count. It counts only as use of its holders and takes nothing from other work.
      */
-    long heldBeyondCapacityGpuMilli();
+    long heldBeyondCapacityGpuMilli(View view);
 
     /** The free amount on nodes that take new work. */
     long freeGpuMilli(Availability availability);

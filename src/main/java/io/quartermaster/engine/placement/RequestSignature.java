@@ -60,7 +60,7 @@ public final class RequestSignature {
     /** Whether the start would exceed the capacity of the pool or of all pools together. */
     public boolean lacksCapacity(View view) {
         for (QuotaNode root : roots) {
-            if (root.used().at(view) + gpuMilli > root.tree().capacityGpuMilli()) {
+            if (root.used().at(view) + gpuMilli > root.tree().capacityGpuMilli(view)) {
                 return true;
             }
         }
@@ -174,6 +174,7 @@ public final class RequestSignature {
     /** Discards a cached miss if the freed capacity may serve the request. Without a node, any freed capacity may. */
     void capacityFreed(Optional<NodeCapacity> node, Availability availability) {
         boolean useful = node.isEmpty()
+                || !poolCapacity.isFreeOfReservations()
                 || (placementRequest.shape().isPlain()
                         ? offers(node.get(), placementRequest.shape(), availability)
                         : placementRequest.shape().sets().stream()

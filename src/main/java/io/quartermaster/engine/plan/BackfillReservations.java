@@ -339,8 +339,8 @@ public final class BackfillReservations {
     private ReservationHistory.Place afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
         PoolCapacity poolCapacity = candidate.space();
         ReleaseTimeline timeline = timeline(poolCapacity);
-        EndedWork endedWork =
-                new EndedWork(placementRequest, poolCapacity, releaseSchedule(poolCapacity).inOrder());
+        EndedWork endedWork = new EndedWork(
+                placementRequest, poolCapacity, releaseSchedule(poolCapacity).inOrder());
         OptionalInt ended = timeline.fewest(
                 placementRequest, number -> endedWork.placeAfter(number).isPresent());
         Optional<Allocation> place = ended.isPresent() ? endedWork.placeAfter(ended.getAsInt()) : Optional.empty();

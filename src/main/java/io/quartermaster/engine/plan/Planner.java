@@ -88,9 +88,8 @@ public final class Planner {
         this.demand = demand;
         this.candidates = candidates;
         this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
-        this.backfillReservations =
-                new BackfillReservations(
-                        settings, declaredState, schedulingState, poolRequestFactory, reservationHistory, nowMillis);
+        this.backfillReservations = new BackfillReservations(
+                settings, declaredState, schedulingState, poolRequestFactory, reservationHistory, nowMillis);
         this.evictionPlanner = new EvictionPlanner(
                 settings, schedulingState.cluster(), schedulingState.running(), churnGuard, nowMillis);
         this.attemptSelector =
@@ -105,8 +104,7 @@ public final class Planner {
     }
 
     public List<Decision> decide() {
-        schedulingState.advanceTo(
-                nowMillis, List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis()));
+        schedulingState.advanceTo(nowMillis, List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis()));
         if (churnGuard.takeFreedSome()) {
             schedulingState.recordComingOfAge();
         }
@@ -170,18 +168,24 @@ public final class Planner {
      */
     private void updateCapacities() {
         for (QuotaTree tree : schedulingState.cluster().trees()) {
-            long gpuMilli = upGpuMilli(tree);
-            gpuMilli += tree.scope().equals(Scope.ALL_POOLS)
-                    ? schedulingState.cluster().heldInUnknownPoolsGpuMilli()
-                    : 0;
-            for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
-                gpuMilli += tree.counts(poolCapacity.pool().id()) ? poolCapacity.heldBeyondCapacityGpuMilli() : 0;
-            }
-            if (tree.capacityGpuMilli() != gpuMilli) {
-                tree.capacityGpuMilli(gpuMilli);
-                schedulingState.changes().invalidate();
+            long up = upGpuMilli(tree);
+            for (View view : View.values()) {
+                long gpuMilli = up + heldBesideGpuMilli(tree, view);
+                if (tree.capacityGpuMilli(view) != gpuMilli) {
+                    tree.capacityGpuMilli(view, gpuMilli);
+                    schedulingState.changes().invalidate();
+                }
             }
         }
+    }
+
+    private long heldBesideGpuMilli(QuotaTree tree, View view) {
+        long held =
+                tree.scope().equals(Scope.ALL_POOLS) ? schedulingState.cluster().heldInUnknownPoolsGpuMilli(view) : 0;
+        for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+            held += tree.counts(poolCapacity.pool().id()) ? poolCapacity.heldBeyondCapacityGpuMilli(view) : 0;
+        }
+        return held;
     }
 
     private long upGpuMilli(QuotaTree tree) {
@@ -369,7 +373,8 @@ public final class Planner {
         Optional<FailedAttempts> failed = candidate.poolRequest().failedAttempts();
         boolean within = candidate.withinReserved();
         if (signature.filter(RequestSignature::isKnownNotToFitNow).isPresent()
-                || failed.filter(attempts -> attempts.isStartKnownToFail(within)).isPresent()
+                || failed.filter(attempts -> attempts.isStartKnownToFail(within))
+                        .isPresent()
                 || QuotaAdmission.current(candidate.ask()).isPresent()) {
             return Optional.empty();
         }
@@ -431,8 +436,8 @@ public final class Planner {
         backfillReservations.suspendFor(candidate, poolRequest.space(), false);
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
         Preemptor preemptor = poolRequest.preemptor(head, placementRequest, allowed);
-        Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(
-                preemptor, signature, backfillReservations.suspended(poolRequest.space()));
+        Optional<EvictionPlan> evictionPlan =
+                evictionPlanner.plan(preemptor, signature, backfillReservations.suspended(poolRequest.space()));
         boolean isLeftToTheNextPlan = evictionPlanner.takeRanOut();
         EvictionAttempt made = isLeftToTheNextPlan
                 ? EvictionAttempt.POSTPONED

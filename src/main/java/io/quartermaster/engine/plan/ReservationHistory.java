@@ -65,8 +65,7 @@ public final class ReservationHistory {
     /** The result that a search would have again; empty if it must be made. */
     Optional<FoundPlace> known(
             PoolCapacity poolCapacity, SchedulingClass holder, long bookingChanges, List<FoundPlace> besides) {
-        FoundPlace known =
-                foundBefore.getOrDefault(poolCapacity, Map.of()).get(holder);
+        FoundPlace known = foundBefore.getOrDefault(poolCapacity, Map.of()).get(holder);
         return known != null && known.bookingChanges == bookingChanges && known.besides.equals(besides)
                 ? Optional.of(known)
                 : Optional.empty();

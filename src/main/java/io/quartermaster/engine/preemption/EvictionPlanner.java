@@ -22,6 +22,8 @@ import io.quartermaster.engine.quota.QuotaRequest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -49,8 +51,8 @@ public final class EvictionPlanner {
     private static final int MOST_MOVES = 32;
 
     /**
-     * The most moves for a request that may be anywhere in its pool, with several workers. Its victims are chosen in
-     * the whole pool, where they seldom share a node.
+     * The most moves whose victims are chosen in the whole pool, in the order of all victims. In a large pool, these
+     * seldom share a node.
      */
     private static final int MOST_MOVES_ANYWHERE = 8;
 
@@ -316,19 +318,8 @@ public final class EvictionPlanner {
                 evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id());
         PoolId pool = preemptor.space().pool().id();
         List<SortedSet<NodeId>> targets = targets(preemptor);
-        if (targets.isEmpty()) {
-            targetsLeft--;
-            VictimQueue all = new VictimQueue(
-                    rootOf(preemptor),
-                    preemptor.path().tenant(),
-                    path -> work.movables(pool, path),
-                    candidate.and(this::mayMove));
-            return toMove(transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
-                    .run(all)
-                    .flatMap(solutionValidator::acceptIfAllMove);
-        }
         int tried = 0;
-        for (SortedSet<NodeId> target : targets) {
+        for (SortedSet<NodeId> target : emptiestFirst(preemptor, targets, candidate)) {
             SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable =
                     movable(preemptor, target, movable(pool, target), candidate, moveFeasibility);
             if (!movable.isEmpty()) {
@@ -351,7 +342,87 @@ public final class EvictionPlanner {
                 }
             }
         }
-        return Optional.empty();
+        return targets.size() <= MOST_AREAS
+                ? anywhere(transaction, preemptor, candidate, solutionValidator)
+                : Optional.empty();
+    }
+
+    /**
+     * Moves with victims from several nodes, which may exchange places. In a large pool they seldom help, except for a
+     * request of several workers that may be anywhere, which has no targets.
+     */
+    private Optional<EvictionPlan> anywhere(
+            Transaction transaction,
+            Preemptor preemptor,
+            Predicate<EvictionUnit> candidate,
+            SolutionValidator solutionValidator) {
+        PoolId pool = preemptor.space().pool().id();
+        targetsLeft--;
+        VictimQueue all = new VictimQueue(
+                rootOf(preemptor),
+                preemptor.path().tenant(),
+                path -> work.movables(pool, path),
+                candidate.and(this::mayMove));
+        return toMove(transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
+                .run(all)
+                .flatMap(solutionValidator::acceptIfAllMove);
+    }
+
+    /** The targets in their order; of equally empty ones, the one whose first victim would go before the others. */
+    private Iterable<SortedSet<NodeId>> emptiestFirst(
+            Preemptor preemptor, List<SortedSet<NodeId>> targets, Predicate<EvictionUnit> candidate) {
+        PoolCapacity poolCapacity = preemptor.space();
+        return () -> new Iterator<>() {
+            private final List<SortedSet<NodeId>> equal = new ArrayList<>();
+            private int next;
+
+            @Override
+            public boolean hasNext() {
+                return !equal.isEmpty() || next < targets.size();
+            }
+
+            @Override
+            public SortedSet<NodeId> next() {
+                if (equal.isEmpty()) {
+                    long free = free(poolCapacity, targets.get(next));
+                    while (next < targets.size() && free(poolCapacity, targets.get(next)) == free) {
+                        equal.add(targets.get(next++));
+                    }
+                    if (equal.size() > 1) {
+                        sortByFirstToGo(poolCapacity.pool().id(), equal, candidate);
+                    }
+                }
+                return equal.removeFirst();
+            }
+        };
+    }
+
+    private static long free(PoolCapacity poolCapacity, SortedSet<NodeId> target) {
+        long free = 0;
+        for (NodeId node : target) {
+            free += poolCapacity.freeGpuMilli(node, Availability.AFTER_RELEASES);
+        }
+        return free;
+    }
+
+    private void sortByFirstToGo(PoolId pool, List<SortedSet<NodeId>> targets, Predicate<EvictionUnit> candidate) {
+        Map<SortedSet<NodeId>, EvictionUnit> firstToGo = new IdentityHashMap<>();
+        for (SortedSet<NodeId> target : targets) {
+            for (SortedSet<EvictionUnit> ofGroup : movable(pool, target).values()) {
+                ofGroup.stream()
+                        .filter(candidate)
+                        .findFirst()
+                        .ifPresent(unit -> firstToGo.merge(
+                                target, unit, (a, b) -> EvictionUnit.FIRST_TO_GO.compare(a, b) <= 0 ? a : b));
+            }
+        }
+        targets.sort((a, b) -> {
+            EvictionUnit ofA = firstToGo.get(a);
+            EvictionUnit ofB = firstToGo.get(b);
+            return ofA == null || ofB == null
+                    ? Boolean.compare(ofA == null, ofB == null)
+                    : EvictionUnit.FIRST_TO_GO.compare(ofA, ofB);
+        });
     }
 
     private boolean mayMove(EvictionUnit evictionUnit) {

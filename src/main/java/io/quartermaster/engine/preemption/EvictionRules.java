@@ -77,7 +77,7 @@ final class EvictionRules {
 
     /**
      * Whether any reclaim is possible. For every victim, the preemptor's own group must stay within its reservation or
-     * its fair share in one of the trees.
+     * its fair share in one of the trees. An implied quota sets no bound; there, the groups above it decide.
      *
      * @param leaving the units of its own group that may be evicted for it
      */
@@ -88,7 +88,8 @@ final class EvictionRules {
         }
         boolean could = false;
         for (QuotaNode leaf : quotaRequest.leaves()) {
-            could |= leaf.used().projected() - leavesMilli + quotaRequest.gpuMilli() <= leaf.entitledGpuMilli();
+            could |= leaf.isImplied()
+                    || leaf.used().projected() - leavesMilli + quotaRequest.gpuMilli() <= leaf.entitledGpuMilli();
         }
         return could && settings.reclaim() != Settings.Reclaim.NONE;
     }
@@ -168,7 +169,10 @@ final class EvictionRules {
         boolean isBelowCommon = above.covers(leaf);
         boolean aboveItsShare = settings.reclaim() == Settings.Reclaim.FAIR_SHARE
                 && branch.used().projected() > branch.fairGpuMilli();
-        return !isBelowCommon || aboveItsShare || branch.occupiedGpuMilli() > branch.reservedGpuMilli();
+        return !isBelowCommon
+                || branch.isImplied()
+                || aboveItsShare
+                || branch.occupiedGpuMilli() > branch.reservedGpuMilli();
     }
 
     private static Optional<EvictionReceipt.Right> byReserved(Preemptor preemptor, List<Pair> pairs) {

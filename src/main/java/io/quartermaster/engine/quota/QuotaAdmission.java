@@ -182,7 +182,7 @@ public final class QuotaAdmission {
     private static Optional<Violation> overLimit(QuotaRequest quotaRequest, View view) {
         for (QuotaNode node : quotaRequest.path()) {
             long used = node.used().at(view);
-            long limit = node.mostGpuMilli();
+            long limit = node.mostGpuMilli(view);
             if (used + quotaRequest.gpuMilli() > limit) {
                 return Optional.of(new Violation(Bound.LIMIT, node, used, limit));
             }
@@ -253,7 +253,7 @@ public final class QuotaAdmission {
                 heldBeside += node.tree().lendsAll() ? 0 : node.heldBackBeside(below);
                 below = node;
                 long used = node.used().at(view);
-                long most = node.mostGpuMilli();
+                long most = node.mostGpuMilli(view);
                 if (node.isRoot() && used + quotaRequest.gpuMilli() > most) {
                     return Optional.of(new Violation(Bound.CAPACITY, node, used, most));
                 }

@@ -91,7 +91,7 @@ public final class QuotaNode {
         crossedBoundsAbove |= !preemptible;
         for (QuotaNode node = this; node != null; node = node.parent) {
             if (node.parent == null) {
-                node.crossedBoundsAbove |= node.canExceed(tree.capacityGpuMilli(), node.used.at(view), gpuMilli);
+                node.crossedBoundsAbove |= node.canExceed(tree.capacityGpuMilli(view), node.used.at(view), gpuMilli);
             } else if (node != this) {
                 long used = node.used.at(view);
                 crossedBoundsAbove |= node.canExceed(node.terms.reservedGpuMilli(), used, gpuMilli)
@@ -268,12 +268,17 @@ public final class QuotaNode {
     }
 
     public OptionalLong limitGpuMilli() {
-        return isRoot() ? OptionalLong.of(tree.capacityGpuMilli()) : terms.limitGpuMilli();
+        return isRoot() ? OptionalLong.of(tree.mostCapacityGpuMilli()) : terms.limitGpuMilli();
     }
 
     /** The limit, or {@code Long.MAX_VALUE} if there is none; for the root, the capacity. */
     long mostGpuMilli() {
-        return parent == null ? tree.capacityGpuMilli() : most;
+        return parent == null ? tree.mostCapacityGpuMilli() : most;
+    }
+
+    /** The limit in a view, which differs only for the root. */
+    long mostGpuMilli(View view) {
+        return parent == null ? tree.capacityGpuMilli(view) : most;
     }
 
     /** Whether no admin stated the quota. An implied quota sets no bound, grants no right and protects no work. */

@@ -33,7 +33,7 @@ public final class QuotaTree {
     private List<QuotaNode> drained = List.of();
     private boolean lendsAll = true;
     private boolean hasFences;
-    private long capacityGpuMilli;
+    private final long[] capacityGpuMilli = new long[View.values().length];
     private boolean pastCounts;
     private long nowMillis;
 
@@ -267,13 +267,21 @@ public final class QuotaTree {
         return hasFences;
     }
 
-    /** The greatest amount that the root may hold. */
-    public long capacityGpuMilli() {
-        return capacityGpuMilli;
+    /**
+     * The greatest amount that the root may hold in a view. Work that leaves a lost node is held beside the capacity
+     * only until it has left.
+     */
+    public long capacityGpuMilli(View view) {
+        return capacityGpuMilli[view.ordinal()];
     }
 
-    public void capacityGpuMilli(long gpuMilli) {
-        capacityGpuMilli = gpuMilli;
+    /** The greatest amount that the root may hold in some view. */
+    long mostCapacityGpuMilli() {
+        return Math.max(capacityGpuMilli(View.CURRENT), capacityGpuMilli(View.PROJECTED));
+    }
+
+    public void capacityGpuMilli(View view, long gpuMilli) {
+        capacityGpuMilli[view.ordinal()] = gpuMilli;
     }
 
     /** The time of the plan. */

@@ -58,7 +58,8 @@ public final class PoolRequest {
 
     /** This request with another quota request, without any cached knowledge. */
     public PoolRequest with(QuotaRequest other) {
-        return new PoolRequest(poolCapacity, other, Optional.empty(), Optional.empty(), ofGroup, isOpenAfter, budgetMeters);
+        return new PoolRequest(
+                poolCapacity, other, Optional.empty(), Optional.empty(), ofGroup, isOpenAfter, budgetMeters);
     }
 
     public PoolCapacity space() {

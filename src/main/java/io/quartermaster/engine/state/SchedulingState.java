@@ -349,9 +349,9 @@ public final class SchedulingState {
         release(workload, holding).ifPresent(release -> releases.computeIfAbsent(
                         holding.allocation().pool(), pool -> new TreeSet<>(Release.EARLIEST_FIRST))
                 .add(release));
-        leaving(holding).ifPresent(goes -> leaving.computeIfAbsent(
-                        holding.allocation().pool(), pool -> new TreeMap<>())
-                .put(workload.id(), goes));
+        leaving(holding)
+                .ifPresent(goes -> leaving.computeIfAbsent(holding.allocation().pool(), pool -> new TreeMap<>())
+                        .put(workload.id(), goes));
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), 1, Integer::sum);
         }
@@ -421,8 +421,7 @@ public final class SchedulingState {
             case WorkloadPhase.Phase.Stopping stopping ->
                 Optional.of(new Leaving(holding.allocation(), stopping.deadlineMillis()));
             case WorkloadPhase.Phase.Shrinking shrinking ->
-                Optional.of(
-                        new Leaving(holding.allocation().only(shrinking.workers()), shrinking.deadlineMillis()));
+                Optional.of(new Leaving(holding.allocation().only(shrinking.workers()), shrinking.deadlineMillis()));
         };
     }
 

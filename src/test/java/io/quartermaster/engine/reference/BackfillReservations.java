@@ -152,8 +152,8 @@ final class BackfillReservations {
         long last = nowMillis;
         for (Workload workload : facts.workloads.values()) {
             if (workload.state() instanceof WorkloadPhase.Holding holding) {
-                Allocation goes = holding.allocation().without(Holdings.numbers(holding.allocation()
-                        .without(Holdings.leaving(holding))));
+                Allocation goes = holding.allocation()
+                        .without(Holdings.numbers(holding.allocation().without(Holdings.leaving(holding))));
                 if (areTogether(goes, place)) {
                     last = switch (holding.phase()) {
                         case WorkloadPhase.Phase.Running running -> last;
@@ -170,8 +170,8 @@ final class BackfillReservations {
     /** Whether both use some device; in a counted pool, whether both are in it. */
     private static boolean areTogether(Allocation one, Allocation other) {
         return one.pool().equals(other.pool())
-                && one.workers().stream().anyMatch(a -> other.workers().stream().anyMatch(b -> areTogether(
-                        a.place(), b.place())));
+                && one.workers().stream()
+                        .anyMatch(a -> other.workers().stream().anyMatch(b -> areTogether(a.place(), b.place())));
     }
 
     private static boolean areTogether(Allocation.Place one, Allocation.Place other) {
@@ -181,9 +181,8 @@ final class BackfillReservations {
                         && a.node().equals(b.node())
                         && (a.shares().isEmpty()
                                 || b.shares().isEmpty()
-                                || a.shares().stream()
-                                        .anyMatch(share -> b.shares().stream()
-                                                .anyMatch(beside -> beside.device() == share.device())));
+                                || a.shares().stream().anyMatch(share -> b.shares().stream()
+                                        .anyMatch(beside -> beside.device() == share.device())));
     }
 
     boolean any() {

@@ -468,10 +468,16 @@ final class MakingRoom {
                 .toList();
         Search search = new Search((unit, holdings) -> true, this::allHaveAPlace);
         List<SortedSet<NodeId>> areas = preemptor.pool.areas(preemptor.devices, before);
-        if (areas.isEmpty()) {
-            return search.run(units, node -> true).flatMap(this::acceptMoves);
-        }
-        for (SortedSet<NodeId> area : areas) {
+        List<SortedSet<NodeId>> inOrder = new ArrayList<>(areas);
+        inOrder.sort(
+                Comparator.<SortedSet<NodeId>>comparingLong(area -> -preemptor.pool.free(area, before, Moment.LATER))
+                        .thenComparing(
+                                area -> units.stream()
+                                        .filter(unit -> unit.touches(area))
+                                        .min(FIRST_TO_GO)
+                                        .orElse(null),
+                                Comparator.nullsLast(FIRST_TO_GO)));
+        for (SortedSet<NodeId> area : inOrder) {
             Optional<Solution> inArea = search.run(
                             units.stream().filter(unit -> unit.touches(area)).toList(),
                             node -> area.contains(node.id()))
@@ -480,7 +486,8 @@ final class MakingRoom {
                 return inArea;
             }
         }
-        return Optional.empty();
+        // In larger pools than these cells have, only requests without any area are tried in the whole pool.
+        return search.run(units, node -> true).flatMap(this::acceptMoves);
     }
 
     /** Work beyond a limit that was cut could not start again, so it is not moved (ADR 13). */

@@ -528,6 +528,15 @@ final class Placement {
         return new Placement(pool, nodes.stream().filter(some).map(change).toList());
     }
 
+    /** The free amount on the nodes of an area that take work. */
+    long free(SortedSet<NodeId> area, Holdings holdings, Moment moment) {
+        return nodes.stream()
+                .filter(node -> area.contains(node.id()))
+                .filter(Placement::takesWork)
+                .mapToLong(node -> free(node, holdings, moment))
+                .sum();
+    }
+
     /**
      * The areas in which room is made if it cannot be made in the pool as a whole: single nodes for one worker, domains
      * for workers that must or should be together. Tie-break: the emptiest first, then by id or path.

@@ -7,10 +7,10 @@ import io.quartermaster.engine.model.EvictionCause;
 import io.quartermaster.engine.model.EvictionReceipt;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.Pool;
-import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.Reason;
 import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.model.WorkloadPhase;
@@ -78,7 +78,8 @@ final class ReferencePlanner {
 
     void apply(List<Change> changes) {
         for (Change change : changes) {
-            if (change instanceof Change.WorkloadSet set && !set.workload().equals(facts.workloads.get(set.workload().id()))) {
+            if (change instanceof Change.WorkloadSet set
+                    && !set.workload().equals(facts.workloads.get(set.workload().id()))) {
                 releaseIfHeld(set.workload().id());
             } else if (change instanceof Change.WorkloadRemoved removed) {
                 releaseIfHeld(removed.workload());
@@ -474,8 +475,8 @@ final class ReferencePlanner {
     private MakingRoom.MoveSearch moveSearch(Line line, Placement pool) {
         Shape shape = line.key().shape();
         boolean tenantMatters = facts.nodes.values().stream()
-                        .anyMatch(node ->
-                                node.pool().equals(pool.pool.id()) && node.onlyTenant().isPresent())
+                        .anyMatch(node -> node.pool().equals(pool.pool.id())
+                                && node.onlyTenant().isPresent())
                 || !(shape.gpus() instanceof GpuRequest.Whole) && pool.pool.sharing() == Pool.Sharing.TENANT;
         MoveRounds.Request request = new MoveRounds.Request(
                 pool.pool.id(),
