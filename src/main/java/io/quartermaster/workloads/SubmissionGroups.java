@@ -50,6 +50,8 @@ class SubmissionGroups {
     static final int LARGEST_MEMBER = 32;
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
+    /** The pause after a lost connection, in which the pool drops it. Otherwise the next group could get it, too. */
+    private static final Duration AFTER_OUTAGE = Duration.ofMillis(50);
 
     private final SubmissionStore store;
     private final Vertx vertx;
@@ -160,7 +162,11 @@ class SubmissionGroups {
                 commitOneByOne(tenant, new ArrayDeque<>(group), then);
                 return;
             }
-            then.run();
+            if (answer.failed() && !isOfOneMember(answer.cause())) {
+                vertx.setTimer(AFTER_OUTAGE.toMillis(), passed -> then.run());
+            } else {
+                then.run();
+            }
             for (int i = 0; i < group.size(); i++) {
                 if (answer.succeeded()) {
                     group.get(i).emitter().complete(answer.result().get(i));

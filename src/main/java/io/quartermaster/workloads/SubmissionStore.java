@@ -120,8 +120,7 @@ class SubmissionStore {
      *
      * @param m the number of the member
      */
-    record NumberedRow(
-            int m, int n, @JsonUnwrapped SubmittedRow row) {}
+    record NumberedRow(int m, int n, @JsonUnwrapped SubmittedRow row) {}
 
     /** A member as the function reads it. */
     @JsonInclude(JsonInclude.Include.NON_NULL)

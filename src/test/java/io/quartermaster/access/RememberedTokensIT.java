@@ -41,7 +41,11 @@ class RememberedTokensIT {
 
     @BeforeEach
     void oneTenant() {
-        if (issuerDirectory.standing(new TenantId(TENANT)).await().atMost(PATIENCE).isEmpty()) {
+        if (issuerDirectory
+                .standing(new TenantId(TENANT))
+                .await()
+                .atMost(PATIENCE)
+                .isEmpty()) {
             TestTenants.provision(TENANT);
         }
         tokens = new RememberedTokens(issuerDirectory, now::get);
@@ -125,7 +129,8 @@ class RememberedTokensIT {
     /** A token whose issuer can be read. */
     private String token(String name) {
         String claims = "{\"iss\":\"" + config.issuerOf(TENANT) + "\",\"of\":\"" + name + "\"}";
-        return "header." + Base64.getUrlEncoder().encodeToString(claims.getBytes(StandardCharsets.UTF_8)) + ".signature";
+        return "header." + Base64.getUrlEncoder().encodeToString(claims.getBytes(StandardCharsets.UTF_8))
+                + ".signature";
     }
 
     private RememberedTokens.Verified verified(String name) {

@@ -142,11 +142,7 @@ class TokensIT {
 
         setEnabled(A, "leaver", false);
         Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> !sees(leaver, A));
-        request(leaver)
-                .get("/v1/tenants/" + A)
-                .then()
-                .statusCode(401)
-                .body("code", equalTo("unauthenticated"));
+        request(leaver).get("/v1/tenants/" + A).then().statusCode(401).body("code", equalTo("unauthenticated"));
         assertThat(sees(stayer, A)).isTrue();
 
         setEnabled(A, "leaver", true);
@@ -164,7 +160,7 @@ class TokensIT {
         } finally {
             setTokenLife(B, 300);
         }
-        long expiry = ((Number) claimsOf(brief).get("exp")).longValue();
+        long expiry = Long.parseLong(String.valueOf(claimsOf(brief).get("exp")));
         boolean seen = sees(brief, B);
         assertThat(seen || Instant.now().getEpochSecond() >= expiry).isTrue();
 

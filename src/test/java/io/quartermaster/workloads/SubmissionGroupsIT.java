@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
@@ -90,7 +91,8 @@ class SubmissionGroupsIT extends TwoTenantsWork {
         }
         assertThatThrownBy(outcomes.get(2)::join)
                 .isInstanceOf(CompletionException.class)
-                .satisfies(failure -> assertThat(DatabaseFailures.state(failure.getCause()))
+                .rootCause()
+                .satisfies(failure -> assertThat(DatabaseFailures.state(failure))
                         .as("a violated check")
                         .isEqualTo("23514"));
         members.remove(2);
@@ -111,11 +113,9 @@ class SubmissionGroupsIT extends TwoTenantsWork {
         whileTheQueueIsLocked(tx -> outcomes.addAll(behindTheFirst(members)));
 
         assertThat(outcomes.stream().map(CompletableFuture::join))
-                .containsExactly(
-                        Outcome.ENTERED, Outcome.ENTERED, Outcome.ENTERED, Outcome.REPEATED, Outcome.ENTERED);
+                .containsExactly(Outcome.ENTERED, Outcome.ENTERED, Outcome.ENTERED, Outcome.REPEATED, Outcome.ENTERED);
         assertThat(stored(List.of(members.get(3)))).isEmpty();
-        assertThat(rows.run(
-                        "select body from idempotency where tenant_id = $1 and key = $2 and status = 201", A, key))
+        assertThat(rows.run("select body from idempotency where tenant_id = $1 and key = $2 and status = 201", A, key))
                 .singleElement()
                 .satisfies(row -> assertThat(row.getString("body")).isEqualTo("{\"of\":\"" + key + "\"}"));
     }
@@ -129,8 +129,8 @@ class SubmissionGroupsIT extends TwoTenantsWork {
         long before = rows.workloads();
         try (ExecutorService threads = Executors.newVirtualThreadPerTaskExecutor()) {
             whileTheQueueIsLocked(tx -> {
-                CompletableFuture<Outcome> first = groups.submit(TENANT, held(1).getFirst())
-                        .subscribeAsCompletionStage();
+                CompletableFuture<Outcome> first =
+                        groups.submit(TENANT, held(1).getFirst()).subscribeAsCompletionStage();
                 awaitLock();
                 for (int i = 0; i < 4; i++) {
                     answers.add(CompletableFuture.supplyAsync(
@@ -167,7 +167,8 @@ class SubmissionGroupsIT extends TwoTenantsWork {
                 tx.run("update tenant set state = 'suspended' where id = $1", A);
             });
 
-            assertThat(outcomes.subList(1, 4).stream().map(CompletableFuture::join)).containsOnly(Outcome.OUTDATED);
+            assertThat(outcomes.subList(1, 4).stream().map(CompletableFuture::join))
+                    .containsOnly(Outcome.OUTDATED);
             assertThat(stored(members.subList(1, 4))).isEmpty();
         } finally {
             rows.run("update tenant set state = 'active' where id = $1", A);
@@ -181,12 +182,12 @@ class SubmissionGroupsIT extends TwoTenantsWork {
 
         whileTheQueueIsLocked(tx -> {
             outcomes.addAll(behindTheFirst(members));
-            Superuser.run("select pg_terminate_backend(l.pid) from (" + LOCKED.replace("select 1", "select l.pid")
-                    + ") l");
+            Superuser.run(
+                    "select pg_terminate_backend(l.pid) from (" + LOCKED.replace("select 1", "select l.pid") + ") l");
         });
 
         assertThatThrownBy(outcomes.getFirst()::join)
-                .satisfies(failure -> assertThat(DatabaseFailures.isTransient(failure.getCause()))
+                .satisfies(failure -> assertThat(DatabaseFailures.isTransient(failure))
                         .as("answered with 503: %s", failure)
                         .isTrue());
         assertThat(outcomes.subList(1, 3).stream().map(CompletableFuture::join)).containsOnly(Outcome.ENTERED);
@@ -233,8 +234,8 @@ class SubmissionGroupsIT extends TwoTenantsWork {
         Map<String, Object> body = with(training(rnd, "in a group"), "hold", true);
         body.putAll(more);
         Submission item = JsonSettings.newMapper().convertValue(body, Submission.class);
-        QueueTerms terms =
-                queues.read(TENANT, Set.of(rnd)).await().atMost(PATIENCE).get(rnd);
+        QueueTerms terms = Objects.requireNonNull(
+                queues.read(TENANT, Set.of(rnd)).await().atMost(PATIENCE).get(rnd));
         return new Member("rnd-member", "subject", keyed, List.of(SubmittedRow.of(Ids.next(), item, terms)));
     }
 

@@ -29,8 +29,7 @@ public record ProcessorClock(ProcessHandle service, ProcessHandle database) {
 
     /** The time until now. A child of PostgreSQL that has ended no longer counts. */
     Time now() {
-        return new Time(
-                nanos(Stream.of(service)), nanos(Stream.concat(Stream.of(database), database.descendants())));
+        return new Time(nanos(Stream.of(service)), nanos(Stream.concat(Stream.of(database), database.descendants())));
     }
 
     private static long nanos(Stream<ProcessHandle> processes) {
