@@ -194,6 +194,18 @@ class SubmissionGroupsIT extends TwoTenantsWork {
         assertThat(stored(members)).isEqualTo(idsOf(members.subList(1, 3)));
     }
 
+    @Test
+    void aQueueOfAnotherTenantTakesNothing() {
+        Member member = held(1).getFirst();
+
+        assertThat(groups.submit(new TenantId(B), member).await().atMost(PATIENCE))
+                .isEqualTo(Outcome.OUTDATED);
+        assertThat(rows.run(
+                        "select 1 from workload where id = $1",
+                        idsOf(List.of(member)).getFirst()))
+                .isEmpty();
+    }
+
     /** Keeps the first of all groups in its transaction until the work is done. */
     private void whileTheQueueIsLocked(Consumer<SystemTransaction> work) {
         database.run(PATIENCE, tx -> {
