@@ -10,8 +10,8 @@ import java.util.Optional;
 
 /**
  * Fetches the keys of realms periodically while their tokens arrive. So a token becomes invalid when its signing key is
- * removed from its realm: the tokens of the realm are verified again then. A new key is fetched when the first token signed with it arrives. While Keycloak is away, the
- * known keys stay valid.
+ * removed from its realm: the tokens of the realm are verified again then. A new key is fetched when the first token
+ * signed with it arrives. While Keycloak is away, the known keys stay valid.
  */
 @ApplicationScoped
 class KeyRefresh {

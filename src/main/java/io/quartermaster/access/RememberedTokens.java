@@ -21,8 +21,8 @@ import java.util.function.Supplier;
  * The verified tokens of Keycloak, so that a token is verified once and not in each request. Only the hash of a token
  * is kept.
  *
- * <p>A token is forgotten when it expires, and when the keys of its realm are fetched again, since its key may have been
- * removed. It is refused once its user is found disabled, remembered or not. The standing of its tenant is looked up in
+ * <p>A token is forgotten when it expires, and when the keys of its realm are fetched again, since its key may have
+ * been removed. It is refused once its user is found disabled, remembered or not. The standing of its tenant is looked up in
  * each request, as for every token.
  *
  * <p>Safe for use by several threads.

@@ -28,9 +28,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Commits submissions in groups. While a replica commits submissions of a tenant, further ones of that tenant wait. When
- * the commit ends, those that wait are committed together, in the order of their arrival. No timer delays any: a
- * submission that finds nothing in progress is committed at once.
+ * Commits submissions in groups. While a replica commits submissions of a tenant, further ones of that tenant wait.
+ * When the commit ends, those that wait are committed together, in the order of their arrival. No timer delays any: a
+ * submission that finds nothing in progress is committed immediately.
  *
  * <p>A tenant has at most one group in progress, so it takes at most one connection for groups. Tenants do not wait for
  * each other.
@@ -46,7 +46,7 @@ class SubmissionGroups {
     static final int MOST_MEMBERS = 64;
     /** The most workloads of one group. */
     static final int MOST_WORKLOADS = 256;
-    /** A submission with more workloads than this is committed alone, and at once. */
+    /** A submission with more workloads than this is committed alone and immediately. */
     static final int LARGEST_MEMBER = 32;
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
@@ -135,7 +135,7 @@ class SubmissionGroups {
         }
     }
 
-    /** A context without the data of any request, since the work goes on after that request. */
+    /** A context without the data of any request, since the work outlasts that request. */
     private Context context() {
         Context current = Vertx.currentContext();
         return current == null ? vertx.getOrCreateContext() : VertxContext.getRootContext(current);

@@ -11,8 +11,8 @@ import java.util.Set;
 import org.jboss.logging.Logger;
 
 /**
- * Asks Keycloak regularly for the disabled users of the realms whose tokens arrive, so that their tokens end before they
- * expire. While Keycloak is away, the users of the last check stay refused, and no others are added.
+ * Asks Keycloak regularly for the disabled users of the realms whose tokens arrive, so that their tokens end before
+ * they expire. While Keycloak is away, the users of the last check stay refused, and no others are added.
  */
 @ApplicationScoped
 class DisabledUserCheck {

@@ -19,7 +19,8 @@ import org.keycloak.representations.idm.RoleRepresentation;
 import org.keycloak.representations.idm.UserRepresentation;
 
 /**
- * One realm in Keycloak's administration; each method is one request, if it does not say otherwise. Keycloak's Admin REST API documents the details.
+ * One realm in Keycloak's administration; each method is one request, if it does not say otherwise. Keycloak's Admin
+ * REST API documents the details.
  */
 public final class KeycloakRealm {
 

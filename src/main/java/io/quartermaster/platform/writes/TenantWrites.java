@@ -97,7 +97,7 @@ public class TenantWrites {
     }
 
     /**
-     * The row of {@code idempotency} that a write with a key stores in its transaction; empty for a write without a key.
+     * The row of {@code idempotency} that a write with a key stores in its transaction; empty for a write without one.
      * For a write whose transaction is not made by {@link #run}. That transaction must insert the row with its changes,
      * or change nothing if the key has a row already; {@link #run} then returns the stored answer.
      *
