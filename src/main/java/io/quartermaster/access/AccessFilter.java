@@ -43,6 +43,7 @@ public final class AccessFilter {
     private final CurrentIdentityAssociation identities;
     private final IssuerDirectory issuerDirectory;
     private final NodeSessionIssuer sessions;
+    private final RememberedTokens rememberedTokens;
     private final CurrentCaller currentCaller;
     private final RequestRateLimiter rates;
     private final Map<Method, Optional<RouteArea>> areas = new ConcurrentHashMap<>();
@@ -51,12 +52,14 @@ public final class AccessFilter {
             CurrentIdentityAssociation identities,
             IssuerDirectory issuerDirectory,
             NodeSessionIssuer sessions,
+            RememberedTokens rememberedTokens,
             CurrentCaller currentCaller,
             RequestRateLimiter rates) {
         this.rates = rates;
         this.identities = identities;
         this.issuerDirectory = issuerDirectory;
         this.sessions = sessions;
+        this.rememberedTokens = rememberedTokens;
         this.currentCaller = currentCaller;
     }
 
@@ -77,19 +80,31 @@ public final class AccessFilter {
 
     /** The service checks a node's session by itself: Keycloak, which may be away, does not know it. */
     private Uni<Shown> shown(ContainerRequestContext request, String requestId) {
-        Optional<String> session = RealmResolver.bearer(request.getHeaderString(HttpHeaders.AUTHORIZATION))
-                .filter(NodeSessionIssuer::isToken);
-        if (session.isPresent()) {
-            String token = session.get();
+        Optional<String> bearer = RealmResolver.bearer(request.getHeaderString(HttpHeaders.AUTHORIZATION));
+        if (bearer.isEmpty()) {
+            throw new UnauthorizedException();
+        }
+        String token = bearer.get();
+        if (NodeSessionIssuer.isToken(token)) {
             return sessions.find(token, requestId)
                     .map(found -> found.orElseThrow(UnauthorizedException::new))
                     .map(found -> new Shown(found.agent(), new Credential.NodeSession(token), found.expiry()));
         }
+        return rememberedTokens
+                .verified(token, () -> verified(requestId))
+                .map(verified -> new Shown(
+                        verified.caller().inRequest(requestId),
+                        new Credential.KeycloakToken(verified.issuedAt()),
+                        verified.expiry()));
+    }
+
+    /** Verifies the token of the current request. */
+    private Uni<RememberedTokens.Verified> verified(String requestId) {
         return identities
                 .getDeferredIdentity()
                 .onFailure(AccessFilter::isIdentityAway)
                 .transform(AccessFilter::away)
-                .map(identity -> shown(identity, requestId));
+                .map(identity -> verified(identity, requestId));
     }
 
     @ServerResponseFilter
@@ -100,13 +115,14 @@ public final class AccessFilter {
         }
     }
 
-    private static Shown shown(@Nullable SecurityIdentity identity, String requestId) {
+    private static RememberedTokens.Verified verified(@Nullable SecurityIdentity identity, String requestId) {
         if (identity == null || identity.isAnonymous()) {
             throw new UnauthorizedException();
         }
-        return new Shown(
+        return new RememberedTokens.Verified(
                 VerifiedToken.caller(identity, requestId),
-                new Credential.KeycloakToken(VerifiedToken.issuedAt(identity)),
+                VerifiedToken.issuer(identity),
+                VerifiedToken.issuedAt(identity),
                 VerifiedToken.expiry(identity));
     }
 

@@ -45,6 +45,11 @@ public record Caller(
         groups = Set.copyOf(groups);
     }
 
+    /** The same caller in another request. */
+    Caller inRequest(String id) {
+        return new Caller(realm, subject, username, roles, groups, clientId, node, id);
+    }
+
     /**
      * The service itself, as the actor of audit entries for actions without a caller. It has no roles, so it passes no
      * gate.

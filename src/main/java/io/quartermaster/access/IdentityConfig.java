@@ -60,6 +60,13 @@ public interface IdentityConfig {
     @WithDefault("5s")
     Duration unknownKeyRefresh();
 
+    /**
+     * How often the service reads the disabled users of the realms in use from Keycloak. Their tokens are refused after
+     * this time at the latest, and the time that Keycloak takes to answer.
+     */
+    @WithDefault("30s")
+    Duration disabledUserCheck();
+
     /** Audience that access tokens must have. */
     @WithDefault("quartermaster")
     String audience();

@@ -10,8 +10,8 @@ import java.util.Optional;
 
 /**
  * Fetches the keys of realms periodically while their tokens arrive. So a token becomes invalid when its signing key is
- * removed from its realm. A new key is fetched when the first token signed with it arrives. While Keycloak is away, the
- * known keys stay valid.
+ * removed from its realm: the tokens of the realm are verified again then. A new key is fetched when the first token
+ * signed with it arrives. While Keycloak is away, the known keys stay valid.
  */
 @ApplicationScoped
 class KeyRefresh {
@@ -21,10 +21,14 @@ class KeyRefresh {
 
     private final TenantConfigBean verifiers;
     private final RealmResolver realms;
+    private final RememberedTokens tokens;
+    private final IdentityConfig config;
 
-    KeyRefresh(TenantConfigBean verifiers, RealmResolver realms) {
+    KeyRefresh(TenantConfigBean verifiers, RealmResolver realms, RememberedTokens tokens, IdentityConfig config) {
         this.verifiers = verifiers;
         this.realms = realms;
+        this.tokens = tokens;
+        this.config = config;
     }
 
     @Scheduled(
@@ -47,7 +51,8 @@ class KeyRefresh {
                 .map(provider -> provider.refreshJwksAndVerifyJwtToken(NONE, false, false, null)
                         .replaceWithVoid()
                         .onFailure()
-                        .recoverWithNull())
+                        .recoverWithNull()
+                        .invoke(done -> tokens.keysFetched(config.issuerOf(realm))))
                 .orElseGet(() -> Uni.createFrom().voidItem());
     }
 }

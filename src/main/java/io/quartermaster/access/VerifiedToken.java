@@ -38,6 +38,11 @@ final class VerifiedToken {
                 requestId);
     }
 
+    /** The issuer of the token, which the verification has compared with that of the realm. */
+    static String issuer(SecurityIdentity identity) {
+        return identity.getPrincipal() instanceof JsonWebToken token ? token.getIssuer() : "";
+    }
+
     /** The expiry of the token. A token without one was refused before. */
     static Instant expiry(SecurityIdentity identity) {
         return identity.getPrincipal() instanceof JsonWebToken token

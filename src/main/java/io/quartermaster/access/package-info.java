@@ -9,7 +9,8 @@
  *
  * <p>Invariants: a token of an unknown issuer causes no outgoing call; a tenant's caller learns nothing of another
  * tenant, not even that it exists; a route that states no permission is refused; a suspended tenant's caller can read,
- * but change nothing; the operator's roles are valid in the operator's realm only.
+ * but change nothing; a token ends with its expiry, soon after its key is removed, and soon after its user is disabled;
+ * the operator's roles are valid in the operator's realm only.
  */
 @NullMarked
 package io.quartermaster.access;

@@ -8,6 +8,7 @@ import io.quartermaster.cli.load.LoadClient;
 import io.quartermaster.cli.load.LoadReport;
 import io.quartermaster.cli.load.LoadRun;
 import io.quartermaster.cli.load.LoadWorld;
+import io.quartermaster.cli.load.ProcessorClock;
 import io.quartermaster.cli.load.RetentionRun;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
@@ -152,7 +153,13 @@ final class LoadCommand implements Callable<Integer> {
                         redisStopped
                                 ? Optional.ofNullable(
                                         EmbeddedServices.running(folder).get(Component.REDIS))
-                                : Optional.empty())
+                                : Optional.empty(),
+                        new ProcessorClock(
+                                run.process().find().orElseThrow(),
+                                Optional.ofNullable(
+                                                EmbeddedServices.running(folder).get(Component.POSTGRES))
+                                        .flatMap(ProcessHandle::of)
+                                        .orElseThrow()))
                 .run(clients);
     }
 

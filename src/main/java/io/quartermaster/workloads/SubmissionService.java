@@ -1,10 +1,5 @@
 package io.quartermaster.workloads;
 
-import com.fasterxml.jackson.annotation.JsonInclude;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
-import com.fasterxml.jackson.databind.PropertyNamingStrategies;
-import com.fasterxml.jackson.databind.annotation.JsonNaming;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.Permission;
 import io.quartermaster.platform.Ids;
@@ -15,6 +10,9 @@ import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
 import io.quartermaster.platform.writes.WriteReply;
+import io.quartermaster.workloads.SubmissionStore.Member;
+import io.quartermaster.workloads.SubmissionStore.Outcome;
+import io.quartermaster.workloads.SubmissionStore.SubmittedRow;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
@@ -33,62 +31,34 @@ import org.hibernate.reactive.mutiny.Mutiny;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Accepts the submissions of members. A submission is one call to Redis and then one transaction with one statement:
- * the rows of the workloads, and the inbox rows that name them. A batch is stored as a whole or not at all.
+ * Accepts the submissions of members. A submission is one call to Redis and then one transaction, which it may share
+ * with other submissions of its tenant ({@link SubmissionGroups}): the rows of the workloads, and the inbox rows that
+ * name them. A batch is stored as a whole or not at all.
  *
  * <p>The workload's own row records its submitter and time and is never removed, so a submission writes no audit entry.
  */
 @ApplicationScoped
 class SubmissionService {
 
-    /**
-     * Joins the queue, its policy and its profile again. So no workload enters a retired queue, or enters under terms,
-     * rights or access rules that have changed since they were read.
-     */
-    private static final String INSERT = """
-            with asked as (
-                select * from json_to_recordset(cast(cast(:rows as text) as json)) as x(n int, id uuid, name text,
-                    type text, queue uuid, version bigint,
-                    rules_version bigint, policy_version bigint, profile_version bigint, priority int,
-                        preemptible boolean, dedicated_only boolean, command jsonb, environment jsonb,
-                        abort_callback jsonb,
-                    max_runtime_ms bigint, gpus int, min_gpus int, labels jsonb, wish text, state text)),
-            submitted as (
-                insert into workload (tenant_id, id, name, type, queue_id, policy_id, profile_id, submitted_by,
-                    submitter, priority, preemptible,
-                    dedicated_only, command, environment, abort_callback, max_runtime_ms, gpus, min_gpus, labels,
-                        wish, state)
-                select q.tenant_id, a.id, a.name, a.type, q.id, q.policy_id, q.profile_id, :by, :submitter,
-                    a.priority, a.preemptible,
-                    a.dedicated_only, a.command, a.environment, a.abort_callback, a.max_runtime_ms, a.gpus,
-                        a.min_gpus, a.labels, a.wish, a.state
-                  from asked a
-                  join queue q on q.tenant_id = :tenant and q.id = a.queue and q.version = a.version
-                      and q.rules_version = a.rules_version and q.retired_at is null
-                  join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id and p.version = a.policy_version
-                  join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id and f.version = a.profile_version
-                  join tenant t on t.id = q.tenant_id and t.state = 'active'
-                 order by a.n for share of q
-                returning id)
-            insert into inbox (tenant_id, kind, ref) select :tenant, 'workload', cast(id as text) from submitted
-            """;
-
     private final TenantWrites tenantWrites;
     private final QueueDirectory queues;
     private final SubmissionAdmission submissionAdmission;
-    private final ObjectMapper json;
+    private final SubmissionGroups groups;
+    private final SubmissionStore store;
     private final SubmissionCounts counts;
 
     SubmissionService(
             TenantWrites tenantWrites,
             QueueDirectory queues,
             SubmissionAdmission submissionAdmission,
-            ObjectMapper json,
+            SubmissionGroups groups,
+            SubmissionStore store,
             SubmissionCounts counts) {
         this.tenantWrites = tenantWrites;
         this.queues = queues;
         this.submissionAdmission = submissionAdmission;
-        this.json = json;
+        this.groups = groups;
+        this.store = store;
         this.counts = counts;
     }
 
@@ -248,17 +218,44 @@ class SubmissionService {
                 request.params().key().isPresent()
                         ? transaction(request, body, session -> Uni.createFrom().failure(refused.problem()))
                         : Uni.createFrom().failure(refused.problem());
-            case Entry.Open open -> {
-                AtomicBoolean inserted = new AtomicBoolean();
-                yield transaction(request, body, session -> count(session, request, open)
-                                .chain(() -> insert(session, request, open.terms(), open.ids()))
-                                .invoke(() -> inserted.set(true))
-                                .map(answer))
-                        .onFailure()
-                        .call(() -> release(request, open))
-                        .call(() -> inserted.get() ? Uni.createFrom().voidItem() : release(request, open));
-            }
+            case Entry.Open open ->
+                open.held() ? inGroup(request, open, body, answer) : alone(request, open, body, answer);
         };
+    }
+
+    /** A transaction that other submissions of the tenant may share. */
+    private Uni<Response> inGroup(
+            Request request,
+            Entry.Open open,
+            @Nullable Object body,
+            Function<List<WorkloadApi.Submitted>, WriteReply> answer) {
+        WriteReply reply = answer.apply(submitted(request, open));
+        Member member = member(request, open, tenantWrites.keyed(request.uri(), request.params(), body, reply));
+        return groups.submit(request.tenant(), member)
+                .onFailure()
+                .call(() -> release(request, open))
+                .chain(outcome -> switch (outcome) {
+                    case ENTERED -> Uni.createFrom().item(tenantWrites.committed(reply));
+                    case OUTDATED ->
+                        release(request, open).chain(() -> Uni.createFrom().failure(new Outdated()));
+                    case REPEATED -> alone(request, open, body, answer);
+                });
+    }
+
+    /** A transaction of its own, which can also count in PostgreSQL, be rolled back, or read the answer of a key. */
+    private Uni<Response> alone(
+            Request request,
+            Entry.Open open,
+            @Nullable Object body,
+            Function<List<WorkloadApi.Submitted>, WriteReply> answer) {
+        AtomicBoolean inserted = new AtomicBoolean();
+        return transaction(request, body, session -> count(session, request, open)
+                        .chain(() -> insert(session, request, open))
+                        .invoke(() -> inserted.set(true))
+                        .map(answer))
+                .onFailure()
+                .call(() -> release(request, open))
+                .call(() -> inserted.get() ? Uni.createFrom().voidItem() : release(request, open));
     }
 
     private Uni<Response> transaction(
@@ -360,82 +357,35 @@ class SubmissionService {
         return asks;
     }
 
-    private Uni<List<WorkloadApi.Submitted>> insert(
-            Mutiny.Session session, Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
-        List<SubmittedRow> rows = new ArrayList<>(ids.size());
-        List<WorkloadApi.Submitted> submitted = new ArrayList<>(ids.size());
-        for (int i = 0; i < ids.size(); i++) {
-            Submission item = request.items().get(i);
-            QueueTerms queue = queue(terms, item.knownQueue());
-            SubmittedRow row = SubmittedRow.of(i, ids.get(i), item, queue);
-            rows.add(row);
-            submitted.add(new WorkloadApi.Submitted(
-                    row.id(), row.name(), queue.name(), item.known(), row.priority(), row.preemptible(), row.state()));
-        }
-        return session.createNativeQuery(INSERT)
-                .setParameter("rows", write(rows))
-                .setParameter("by", request.caller().username())
-                .setParameter("submitter", request.caller().subject())
-                .setParameter("tenant", request.tenant().value())
-                .executeUpdate()
-                .map(inserted -> {
-                    if (inserted != ids.size()) {
+    private Uni<List<WorkloadApi.Submitted>> insert(Mutiny.Session session, Request request, Entry.Open open) {
+        return store.submit(session, request.tenant(), member(request, open, Optional.empty()))
+                .map(outcome -> {
+                    if (outcome != Outcome.ENTERED) {
                         throw new Outdated();
                     }
-                    return submitted;
+                    return submitted(request, open);
                 });
     }
 
-    /** A row of {@code workload} as {@link #INSERT} reads it; its fields have the names in that statement. */
-    @JsonNaming(PropertyNamingStrategies.SnakeCaseStrategy.class)
-    @JsonInclude(JsonInclude.Include.NON_NULL)
-    record SubmittedRow(
-            int n,
-            UUID id,
-            String name,
-            String type,
-            UUID queue,
-            long version,
-            long rulesVersion,
-            long policyVersion,
-            long profileVersion,
-            int priority,
-            boolean preemptible,
-            boolean dedicatedOnly,
-            @Nullable List<@Nullable String> command,
-            Map<String, @Nullable String> environment,
-            @Nullable List<@Nullable String> abortCallback,
-            @Nullable Long maxRuntimeMs,
-            @Nullable Integer gpus,
-            @Nullable Integer minGpus,
-            Map<String, @Nullable String> labels,
-            String wish,
-            String state) {
-
-        static SubmittedRow of(int n, UUID id, Submission item, QueueTerms queue) {
-            return new SubmittedRow(
-                    n,
-                    id,
-                    String.valueOf(item.name()),
-                    item.known().word(),
-                    queue.id(),
-                    queue.versions().queue(),
-                    queue.versions().rules(),
-                    queue.versions().policy(),
-                    queue.versions().profile(),
-                    queue.rights().priority(item.known(), item.priority()),
-                    SubmissionRightsValidator.preemptible(item.known(), item.preemptible()),
-                    Boolean.TRUE.equals(item.dedicatedOnly()),
-                    item.command(),
-                    item.environment() == null ? Map.of() : item.environment(),
-                    item.abortCallback(),
-                    item.maxRuntime() == null ? null : item.maxRuntime().toMillis(),
-                    item.namedGpus().isPresent() ? item.namedGpus().getAsInt() : null,
-                    item.namedMinGpus().isPresent() ? item.namedMinGpus().getAsInt() : null,
-                    item.labels() == null ? Map.of() : item.labels(),
-                    item.wish().word(),
-                    WorkloadState.submitted(item.wish()).word());
+    private static Member member(Request request, Entry.Open open, Optional<TenantWrites.KeyedAnswer> keyed) {
+        List<SubmittedRow> rows = new ArrayList<>(open.ids().size());
+        for (int i = 0; i < open.ids().size(); i++) {
+            Submission item = request.items().get(i);
+            rows.add(SubmittedRow.of(open.ids().get(i), item, queue(open.terms(), item.knownQueue())));
         }
+        return new Member(request.caller().username(), request.caller().subject(), keyed, rows);
+    }
+
+    private static List<WorkloadApi.Submitted> submitted(Request request, Entry.Open open) {
+        List<WorkloadApi.Submitted> submitted = new ArrayList<>(open.ids().size());
+        for (int i = 0; i < open.ids().size(); i++) {
+            Submission item = request.items().get(i);
+            QueueTerms queue = queue(open.terms(), item.knownQueue());
+            SubmittedRow row = SubmittedRow.of(open.ids().get(i), item, queue);
+            submitted.add(new WorkloadApi.Submitted(
+                    row.id(), row.name(), queue.name(), item.known(), row.priority(), row.preemptible(), row.state()));
+        }
+        return submitted;
     }
 
     private static QueueTerms queue(Map<String, QueueTerms> terms, String name) {
@@ -444,13 +394,5 @@ class SubmissionService {
             throw new IllegalStateException("queue " + name + " was not looked up");
         }
         return queue;
-    }
-
-    private String write(List<SubmittedRow> rows) {
-        try {
-            return json.writeValueAsString(rows);
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("could not write a submission as JSON", e);
-        }
     }
 }

@@ -7,18 +7,18 @@ import java.sql.Statement;
 import org.eclipse.microprofile.config.ConfigProvider;
 
 /** PostgreSQL's superuser, for tests that change what no role of the service may change. */
-final class Superuser {
+public final class Superuser {
 
     private Superuser() {}
 
-    static Connection connection() throws SQLException {
+    public static Connection connection() throws SQLException {
         return DriverManager.getConnection(
                 ConfigProvider.getConfig().getValue("quarkus.datasource.jdbc.url", String.class),
                 "postgres",
                 System.getProperty("quartermaster.testing.superuser-password"));
     }
 
-    static void run(String sql) {
+    public static void run(String sql) {
         try (Connection connection = connection();
                 Statement statement = connection.createStatement()) {
             statement.execute(sql);

@@ -133,6 +133,62 @@ class TokensIT {
         Awaitility.await().atMost(Duration.ofSeconds(20)).until(() -> !sees(old, B) && sees(renewed, B));
     }
 
+    @Test
+    void aTokenEndsSoonAfterItsUserIsDisabled() {
+        String leaver = person(A, "leaver", List.of("/rnd"));
+        String stayer = person(A, "stayer", List.of("/rnd"));
+        assertThat(sees(leaver, A)).isTrue();
+        assertThat(sees(stayer, A)).isTrue();
+
+        setEnabled(A, "leaver", false);
+        Awaitility.await().atMost(Duration.ofMinutes(1)).until(() -> !sees(leaver, A));
+        request(leaver).get("/v1/tenants/" + A).then().statusCode(401).body("code", equalTo("unauthenticated"));
+        assertThat(sees(stayer, A)).isTrue();
+
+        setEnabled(A, "leaver", true);
+        Awaitility.await()
+                .atMost(Duration.ofMinutes(1))
+                .until(() -> sees(TestTenants.userToken(A, "leaver", "password-of-the-tests"), A));
+    }
+
+    @Test
+    void aTokenThatWasSeenBeforeExpiresAllTheSame() throws Exception {
+        setTokenLife(B, 5);
+        String brief;
+        try {
+            brief = newAdminToken(B);
+        } finally {
+            setTokenLife(B, 300);
+        }
+        long expiry = Long.parseLong(String.valueOf(claimsOf(brief).get("exp")));
+        boolean seen = sees(brief, B);
+        assertThat(seen || Instant.now().getEpochSecond() >= expiry).isTrue();
+
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> !sees(brief, B));
+        assertThat(Instant.now().getEpochSecond()).isGreaterThanOrEqualTo(expiry);
+    }
+
+    private static void setEnabled(String realm, String username, boolean enabled) {
+        String id = KeycloakConsole.admin()
+                .queryParam("username", username)
+                .queryParam("exact", true)
+                .get("/admin/realms/" + realm + "/users")
+                .path("[0].id");
+        KeycloakConsole.admin()
+                .body(Map.of("enabled", enabled))
+                .put("/admin/realms/" + realm + "/users/" + id)
+                .then()
+                .statusCode(204);
+    }
+
+    private static void setTokenLife(String realm, int seconds) {
+        KeycloakConsole.admin()
+                .body(Map.of("accessTokenLifespan", seconds))
+                .put("/admin/realms/" + realm)
+                .then()
+                .statusCode(204);
+    }
+
     private static void rotateKey(String realm) {
         KeycloakConsole.admin()
                 .body(Map.of(

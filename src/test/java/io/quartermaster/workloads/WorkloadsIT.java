@@ -634,7 +634,9 @@ class WorkloadsIT extends TwoTenantsWork {
         } finally {
             Identity.admin().body(Map.of("enabled", true)).put(users + "/" + user);
         }
-        request(token).get("/v1/tenants/" + B + "/queues").then().statusCode(200);
+        Awaitility.await()
+                .atMost(PATIENCE)
+                .until(() -> request(token).get("/v1/tenants/" + B + "/queues").statusCode() == 200);
     }
 
     /** Opens a live view of B, and returns when the service ends it. */

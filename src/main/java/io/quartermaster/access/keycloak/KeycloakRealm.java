@@ -5,9 +5,11 @@ import static io.quartermaster.access.keycloak.KeycloakClient.encoded;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.access.GroupPath;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.keycloak.representations.idm.ClientRepresentation;
@@ -17,9 +19,12 @@ import org.keycloak.representations.idm.RoleRepresentation;
 import org.keycloak.representations.idm.UserRepresentation;
 
 /**
- * One realm in Keycloak's administration; each method is one request. Keycloak's Admin REST API documents the details.
+ * One realm in Keycloak's administration; each method is one request, if it does not say otherwise. Keycloak's Admin
+ * REST API documents the details.
  */
 public final class KeycloakRealm {
+
+    private static final int PAGE = 1_000;
 
     private final KeycloakClient keycloak;
     private final String path;
@@ -111,6 +116,21 @@ public final class KeycloakRealm {
 
     public Optional<UserRepresentation> userById(String id) {
         return keycloak.find(path + "/users/" + encoded(id), UserRepresentation.class);
+    }
+
+    /** The ids of all disabled users, which are the subjects of their tokens; one request for each {@code PAGE}. */
+    public Set<String> disabledUsers() {
+        Set<String> disabled = new HashSet<>();
+        while (true) {
+            List<UserRepresentation> page = keycloak.list(
+                    path + "/users?enabled=false&briefRepresentation=true&first=" + disabled.size() + "&max=" + PAGE,
+                    UserRepresentation.class);
+            int before = disabled.size();
+            page.forEach(user -> disabled.add(user.getId()));
+            if (page.size() < PAGE || disabled.size() == before) {
+                return disabled;
+            }
+        }
     }
 
     public String createUser(UserRepresentation user) {

@@ -42,6 +42,23 @@ public final class LoadReport {
                     round.batch().perSecond(),
                     round.batch().perSecond() / ceiling));
         }
+        text.append("""
+
+                Processor time of one row or submission in ms, of the service and of PostgreSQL, with all work that it causes
+                (the leader's included):
+
+                | clients | ceiling: service | PostgreSQL | submission: service | PostgreSQL | in batches: service | PostgreSQL |
+                | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
+                """);
+        for (LoadRun.Round round : rounds) {
+            text.append(String.format(
+                    Locale.ROOT,
+                    "| %d | %s | %s | %s |%n",
+                    round.ceiling().clients(),
+                    processors(round.ceiling()),
+                    processors(round.single()),
+                    processors(round.batch())));
+        }
         for (LoadRun.Round round : rounds) {
             round.redisStopped()
                     .ifPresent(stopped -> text.append(String.format(
@@ -63,6 +80,14 @@ public final class LoadReport {
                 "%nRequests that the overloaded service refused, or did not answer within a minute: %d.%n",
                 refused));
         return text.toString();
+    }
+
+    private static String processors(LoadRun.Figures figures) {
+        return String.format(
+                Locale.ROOT,
+                "%.3f | %.3f",
+                figures.processors().service() / 1e6,
+                figures.processors().database() / 1e6);
     }
 
     private static String pair(LatencyRecorder latencyRecorder) {

@@ -36,6 +36,7 @@ public final class LoadRun {
     private final Duration warmUp;
     private final Duration measured;
     private final Optional<Long> redisPid;
+    private final ProcessorClock processors;
 
     /** The pause after a refusal, which the service asks for. */
     private static final Duration REFUSED_PAUSE = Duration.ofSeconds(1);
@@ -44,8 +45,10 @@ public final class LoadRun {
      * The figures of one type of request with that number of clients.
      *
      * @param refused requests that the overloaded service refused, or did not answer in time
+     * @param processors processor time of one row or submission, with all work that it causes
      */
-    public record Figures(int clients, double perSecond, LatencyRecorder answer, long refused) {}
+    public record Figures(
+            int clients, double perSecond, LatencyRecorder answer, long refused, ProcessorClock.Time processors) {}
 
     /**
      * The run at one number of clients.
@@ -74,7 +77,8 @@ public final class LoadRun {
             ApiClient waiter,
             Duration warmUp,
             Duration measured,
-            Optional<Long> redisPid) {
+            Optional<Long> redisPid,
+            ProcessorClock processors) {
         this.out = out;
         this.client = client;
         this.queues = queues;
@@ -83,6 +87,7 @@ public final class LoadRun {
         this.warmUp = warmUp;
         this.measured = measured;
         this.redisPid = redisPid;
+        this.processors = processors;
     }
 
     /**
@@ -178,6 +183,7 @@ public final class LoadRun {
         private final LatencyRecorder answers = new LatencyRecorder();
         private final AtomicLong refused = new AtomicLong();
         private double seconds;
+        private ProcessorClock.Time used = ProcessorClock.Time.NONE;
 
         Phase(int clients, int perRequest, Request request) {
             this.clients = clients;
@@ -188,24 +194,33 @@ public final class LoadRun {
         /** @return the rate per second in this interval */
         double measure(Duration time) {
             long before = answers.count();
+            ProcessorClock.Time unused = processors.now();
             long begun = System.nanoTime();
             drive(clients, time, request, answers, refused);
             double took = (System.nanoTime() - begun) / 1e9;
             seconds += took;
+            used = used.plus(processors.now().since(unused));
             return (answers.count() - before) * (double) perRequest / took;
         }
 
         Figures figures(String what) {
-            Figures figures =
-                    new Figures(clients, answers.count() * (double) perRequest / seconds, answers, refused.get());
+            long done = Math.max(1, (long) answers.count() * perRequest);
+            Figures figures = new Figures(
+                    clients,
+                    answers.count() * (double) perRequest / seconds,
+                    answers,
+                    refused.get(),
+                    new ProcessorClock.Time(used.service() / done, used.database() / done));
             out.printf(
                     Locale.ROOT,
-                    "%3d clients, %-23s %9.0f/s   p50 %7.1f ms   p99 %7.1f ms%s%n",
+                    "%3d clients, %-23s %9.0f/s   p50 %7.1f ms   p99 %7.1f ms   cpu %6.3f + %6.3f ms%s%n",
                     clients,
                     what + ":",
                     figures.perSecond(),
                     answers.percentileMillis(50),
                     answers.percentileMillis(99),
+                    figures.processors().service() / 1e6,
+                    figures.processors().database() / 1e6,
                     refused.get() == 0 ? "" : "   " + refused + " refused");
             out.flush();
             return figures;

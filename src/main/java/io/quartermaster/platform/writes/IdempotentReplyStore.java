@@ -112,7 +112,7 @@ class IdempotentReplyStore {
                 reply.body());
     }
 
-    private Stored stored(String fingerprint, WriteReply writeReply) {
+    Stored stored(String fingerprint, WriteReply writeReply) {
         return new Stored(
                 fingerprint,
                 writeReply.status(),

@@ -9,6 +9,7 @@ import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
+import java.util.Optional;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -93,6 +94,37 @@ public class TenantWrites {
                 : before.get()
                         .chain(outcome ->
                                 run(tenant, subject, uri, params, request, session -> work.apply(session, outcome))));
+    }
+
+    /**
+     * The row of {@code idempotency} that a write with a key stores in its transaction; empty for a write without one.
+     * For a write whose transaction is not made by {@link #run}. That transaction must insert the row with its changes,
+     * or change nothing if the key has a row already; {@link #run} then returns the stored answer.
+     *
+     * @param status of the answer
+     * @param headers of the answer, as JSON
+     * @param body of the answer, as JSON
+     */
+    public record KeyedAnswer(
+            String key,
+            String fingerprint,
+            int status,
+            String headers,
+            @Nullable String body) {}
+
+    /** The row for this answer; see {@link KeyedAnswer}. */
+    public Optional<KeyedAnswer> keyed(UriInfo uri, WriteParams params, @Nullable Object request, WriteReply answer) {
+        return params.key().map(key -> {
+            IdempotentReplyStore.Stored stored =
+                    replies.stored(params.fingerprint(uri, replies.write(request)), answer);
+            return new KeyedAnswer(key, stored.fingerprint(), stored.status(), stored.headers(), stored.body());
+        });
+    }
+
+    /** The answer to a write that was committed without {@link #run}; wakes the leader for its inbox rows. */
+    public Response committed(WriteReply answer) {
+        wakeups.leader();
+        return replies.response(WriteMode.COMMIT, answer);
     }
 
     /** The answer to a read, with its ETag. */

@@ -1,7 +1,8 @@
 /**
  * Idempotent writes of the API.
  *
- * <p>Owns: the table {@code idempotency}, the parameters and the reply that every write has.
+ * <p>Owns: the table {@code idempotency}, the parameters and the reply that every write has. The function
+ * {@code submit_workloads} inserts the rows of submissions, as this package prepares them.
  *
  * <p>Does not own: the resources that are written (their packages).
  *
