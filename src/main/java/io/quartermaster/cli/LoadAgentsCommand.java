@@ -152,7 +152,10 @@ final class LoadAgentsCommand implements Callable<Integer> {
                 "-Dquartermaster.workloads.submissions-per-second=1000000",
                 "-Dquartermaster.workloads.submission-burst=1000000",
                 "-Dquartermaster.http.tenant-requests-per-second=1000000",
-                "-Dquartermaster.http.tenant-burst=1000000"));
+                "-Dquartermaster.http.tenant-burst=1000000",
+                // All agents of the run call from one address.
+                "-Dquartermaster.http.address-requests-per-second=1000000",
+                "-Dquartermaster.http.address-burst=1000000"));
         if (settings != null) {
             settings.forEach(setting -> options.add("-D" + setting));
         }

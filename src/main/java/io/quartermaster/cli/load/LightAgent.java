@@ -233,9 +233,8 @@ final class LightAgent {
         CompletableFuture<?> open = held;
         if (open != null) {
             calls.abandoned();
-            held = null;
-            open.cancel(true);
             send();
+            open.cancel(true);
         }
     }
 }
