@@ -49,13 +49,15 @@ public class NodeSessionIssuer {
     /** The most tokens that one query looks up: those of the calls that came during the query before. */
     private static final int MOST_SEARCHED = 256;
 
+    private static final Duration SEARCH_LIMIT = Duration.ofSeconds(5);
+
     private final ExecutorDatabase database;
     private final CallBatcher<Buffer, Optional<Session>> searches;
     private final SecureRandom random = new SecureRandom();
 
     NodeSessionIssuer(ExecutorDatabase database, Vertx vertx) {
         this.database = database;
-        this.searches = new CallBatcher<>(vertx, MOST_SEARCHED, this::search);
+        this.searches = new CallBatcher<>(vertx, MOST_SEARCHED, SEARCH_LIMIT, this::search);
     }
 
     /** A new session. Only this answer shows its token. */

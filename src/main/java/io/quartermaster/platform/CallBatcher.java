@@ -5,6 +5,7 @@ import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.subscription.UniEmitter;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.List;
@@ -17,13 +18,15 @@ import org.jspecify.annotations.Nullable;
  * nothing, and under load the number of batches does not grow with the number of calls.
  *
  * <p>One batch runs at a time, on an event loop of its own. A caller gets its answer on its own Vert.x context, or on
- * the batch's event loop if it has none. If a batch fails, all its calls fail with that failure. Safe for use by
- * several threads.
+ * the batch's event loop if it has none. If a batch fails, all its calls fail with that failure. A batch
+ * that takes too long fails with a {@link io.smallrye.mutiny.TimeoutException}, and the next one begins: one lost
+ * connection must not stop all calls. Safe for use by several threads.
  */
 public final class CallBatcher<Q, A> {
 
     private final Vertx vertx;
     private final int most;
+    private final Duration limit;
     private final Function<List<Q>, Uni<List<A>>> batch;
     private final Queue<Waiting<Q, A>> waiting = new ArrayDeque<>();
     private @Nullable Context context;
@@ -54,11 +57,13 @@ public final class CallBatcher<Q, A> {
 
     /**
      * @param most the most calls of one batch; further ones wait for the next
+     * @param limit the longest time for which a batch may run
      * @param batch answers the calls of one batch, in their order
      */
-    public CallBatcher(Vertx vertx, int most, Function<List<Q>, Uni<List<A>>> batch) {
+    public CallBatcher(Vertx vertx, int most, Duration limit, Function<List<Q>, Uni<List<A>>> batch) {
         this.vertx = vertx;
         this.most = most;
+        this.limit = limit;
         this.batch = batch;
     }
 
@@ -102,6 +107,9 @@ public final class CallBatcher<Q, A> {
         Uni.createFrom()
                 .deferred(
                         () -> batch.apply(calls.stream().map(Waiting::question).toList()))
+                .ifNoItem()
+                .after(limit)
+                .fail()
                 .subscribe()
                 .with(answers -> finish(calls, answers), failure -> {
                     calls.forEach(call -> call.fail(failure));

@@ -145,6 +145,8 @@ final class FakeService implements AutoCloseable {
                 return;
             }
             knowsInventory = true;
+            // As when another replica, of another version, answers the next call.
+            @Nullable String digest = knowsDigests ? DIGEST : null;
             take(request);
             awaitNews(request);
             reply = json.writeValueAsBytes(new SyncReply(
@@ -154,7 +156,7 @@ final class FakeService implements AutoCloseable {
                     List.copyOf(orders.values()),
                     List.copyOf(paused),
                     List.copyOf(forget),
-                    knowsDigests ? DIGEST : null));
+                    digest));
         }
         respond(exchange, 200, reply);
     }

@@ -3,6 +3,7 @@ package io.quartermaster.platform;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.smallrye.mutiny.TimeoutException;
 import io.smallrye.mutiny.Uni;
 import io.smallrye.mutiny.subscription.UniEmitter;
 import io.vertx.core.Vertx;
@@ -38,7 +39,11 @@ class CallBatcherTest {
     }
 
     private CallBatcher<Integer, String> batcher(int most) {
-        return new CallBatcher<>(vertx, most, questions -> Uni.createFrom()
+        return batcher(most, PATIENCE);
+    }
+
+    private CallBatcher<Integer, String> batcher(int most, Duration limit) {
+        return new CallBatcher<>(vertx, most, limit, questions -> Uni.createFrom()
                 .emitter(emitter -> batches.add(new Batch(questions, emitter))));
     }
 
@@ -106,6 +111,19 @@ class CallBatcherTest {
 
         assertThatThrownBy(() -> join(first)).hasRootCauseMessage("as told");
         assertThat(join(second)).isEqualTo("answer 2");
+    }
+
+    @Test
+    void aBatchThatHangsFailsItsCallsAndHoldsUpNoOthers() throws InterruptedException {
+        CallBatcher<Integer, String> batcher = batcher(100, Duration.ofSeconds(1));
+        CompletableFuture<String> hanging = batcher.call(1).subscribeAsCompletionStage();
+        next();
+        CompletableFuture<String> later = batcher.call(2).subscribeAsCompletionStage();
+
+        next().answer();
+
+        assertThatThrownBy(() -> join(hanging)).hasRootCauseInstanceOf(TimeoutException.class);
+        assertThat(join(later)).isEqualTo("answer 2");
     }
 
     @Test

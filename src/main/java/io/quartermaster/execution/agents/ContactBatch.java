@@ -34,6 +34,8 @@ class ContactBatch {
     /** The most calls in one statement. */
     private static final int MOST_CALLS = 128;
 
+    private static final Duration BATCH_LIMIT = Duration.ofSeconds(5);
+
     /** The most characters of output that a call may bring into a batch. */
     private static final int MOST_LOG = 64 * 1024;
 
@@ -74,7 +76,7 @@ class ContactBatch {
 
     ContactBatch(ExecutorDatabase database, Vertx vertx) {
         this.database = database;
-        this.writes = new CallBatcher<>(vertx, MOST_CALLS, this::write);
+        this.writes = new CallBatcher<>(vertx, MOST_CALLS, BATCH_LIMIT, this::write);
     }
 
     /**

@@ -12,6 +12,7 @@ import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -30,6 +31,8 @@ class DesiredStateStore {
 
     /** The most nodes in one read. */
     private static final int MOST_NODES = 256;
+
+    private static final Duration READ_LIMIT = Duration.ofSeconds(5);
 
     /**
      * One statement for all of it, so that the orders are those of the revision, and an attempt that is being paused or
@@ -79,7 +82,7 @@ class DesiredStateStore {
 
     DesiredStateStore(ExecutorDatabase database, Vertx vertx) {
         this.database = database;
-        this.reads = new CallBatcher<>(vertx, MOST_NODES, this::read);
+        this.reads = new CallBatcher<>(vertx, MOST_NODES, READ_LIMIT, this::read);
     }
 
     /**

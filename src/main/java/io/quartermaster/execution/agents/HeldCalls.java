@@ -37,6 +37,8 @@ class HeldCalls {
     /** Longer than the time from the reading of a revision until the call is held. */
     private static final Duration WOKEN_KEPT = Duration.ofSeconds(10);
 
+    private static final Duration COMPARE_LIMIT = Duration.ofSeconds(10);
+
     private static final Logger LOG = Logger.getLogger(HeldCalls.class);
 
     private final ReactiveRedisDataSource redis;
@@ -144,6 +146,9 @@ class HeldCalls {
         List<Held> calls = new ArrayList<>();
         waiting.values().forEach(calls::addAll);
         compareFrom(calls, 0)
+                .ifNoItem()
+                .after(COMPARE_LIMIT)
+                .fail()
                 .onTermination()
                 .invoke(() -> comparing.set(false))
                 .subscribe()
