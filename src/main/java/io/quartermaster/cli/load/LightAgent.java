@@ -179,7 +179,9 @@ final class LightAgent {
                     response == null
                             ? String.valueOf(failure)
                             : response.statusCode() + " " + new String(response.body()));
-            inventoryDigest = "";
+            if (response != null) {
+                inventoryDigest = "";
+            }
             hasNews = true;
             timer.schedule(
                     this::repeat,

@@ -55,7 +55,9 @@ class DesiredStateStore {
                        as max_runtime_ms,
                    least(p.grace_ms, l.max_grace_ms) as grace_ms, f.workers, f.min_workers, f.gpu_memory_mib,
                        f.gpu_limit_milli, a.resumes, c.isolation, c.pausing, d.devices, n.nodes
-              from attempt a
+              from (select distinct tenant_id, attempt_id from allocation_device
+                     where node_id = q.node and freed_at is null) h
+              join attempt a on a.tenant_id = h.tenant_id and a.id = h.attempt_id
               join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
               join policy p on p.tenant_id = w.tenant_id and p.id = w.policy_id
               join profile f on f.tenant_id = w.tenant_id and f.id = w.profile_id
@@ -70,7 +72,6 @@ class DesiredStateStore {
               join lateral (select array_agg(distinct node_id order by node_id) as nodes
                               from allocation_device where attempt_id = a.id and tenant_id = a.tenant_id) n on true
              where a.state <> 'ended'
-               and a.id in (select attempt_id from allocation_device where node_id = q.node and freed_at is null)
                -- An attempt that ended here, or was given up with the node,
                -- must not start here again before the leader has processed that.
                and not exists (select 1 from report r where r.tenant_id = a.tenant_id and r.attempt_id = a.id
