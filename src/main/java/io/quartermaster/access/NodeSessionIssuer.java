@@ -1,8 +1,10 @@
 package io.quartermaster.access;
 
+import io.quartermaster.platform.CallBatcher;
 import io.quartermaster.platform.db.ExecutorDatabase;
 import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.RowSet;
@@ -17,6 +19,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
@@ -41,11 +46,18 @@ public class NodeSessionIssuer {
     /** The most sessions of one node. Each renewal leaves an old one; beyond the limit, the oldest is deleted. */
     private static final int MOST_PER_NODE = 8;
 
+    /** The most tokens that one query looks up: those of the calls that came during the query before. */
+    private static final int MOST_SEARCHED = 256;
+
+    private static final Duration SEARCH_LIMIT = Duration.ofSeconds(5);
+
     private final ExecutorDatabase database;
+    private final CallBatcher<Buffer, Optional<Session>> searches;
     private final SecureRandom random = new SecureRandom();
 
-    NodeSessionIssuer(ExecutorDatabase database) {
+    NodeSessionIssuer(ExecutorDatabase database, Vertx vertx) {
         this.database = database;
+        this.searches = new CallBatcher<>(vertx, MOST_SEARCHED, SEARCH_LIMIT, this::search);
     }
 
     /** A new session. Only this answer shows its token. */
@@ -59,6 +71,9 @@ public class NodeSessionIssuer {
     /** The agent that a session belongs to, and the session's expiry. */
     record Found(Caller agent, Instant expiry) {}
 
+    /** A session that has not ended, of a node that is not retired. */
+    private record Session(String node, Instant expiry) {}
+
     /** The client of the operator's realm that is the node's credential. */
     public static String clientId(String node) {
         return "node-" + node;
@@ -70,14 +85,27 @@ public class NodeSessionIssuer {
 
     /** The caller that the token's session belongs to; empty when the session has ended. */
     Uni<Optional<Found>> find(String token, String requestId) {
+        return searches.call(hash(token))
+                .map(session -> session.map(found -> new Found(agent(found.node(), requestId), found.expiry())));
+    }
+
+    private Uni<List<Optional<Session>>> search(List<Buffer> hashes) {
         return database.on(connection -> connection
-                .preparedQuery("select n.name, s.expires_at from node_session s join node n on n.id = s.node_id"
-                        + " where s.token_hash = $1 and s.expires_at > clock_timestamp() and n.retired_at is null")
-                .execute(Tuple.of(hash(token)))
-                .map(rows -> first(rows)
-                        .map(row -> new Found(
-                                agent(row.getString("name"), requestId),
-                                row.getOffsetDateTime("expires_at").toInstant()))));
+                .preparedQuery("select s.token_hash, n.name, s.expires_at from node_session s join node n on n.id = "
+                        + "s.node_id where s.token_hash = any($1) and s.expires_at > clock_timestamp() and "
+                        + "n.retired_at is null")
+                .execute(Tuple.of(hashes.toArray(Buffer[]::new)))
+                .map(rows -> {
+                    Map<Buffer, Session> found = new HashMap<>();
+                    rows.forEach(row -> found.put(
+                            row.get(Buffer.class, "token_hash"),
+                            new Session(
+                                    row.getString("name"),
+                                    row.getOffsetDateTime("expires_at").toInstant())));
+                    return hashes.stream()
+                            .map(hash -> Optional.ofNullable(found.get(hash)))
+                            .toList();
+                }));
     }
 
     /** The caller that a token of Keycloak for this node would describe. */

@@ -19,6 +19,7 @@ import io.quartermaster.agent.supervisor.GpuSuspender;
 import java.io.IOException;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.UUID;
@@ -42,7 +43,10 @@ public final class Agent implements AutoCloseable {
     private static final long LAST_CALL_MILLIS = 3_000;
     private static final long ANSWER_MILLIS = 15_000;
     private static final long SWEEP_MILLIS = 3_600_000;
-    private static final String LEASE_LAPSED = "lease-lapsed";
+    private static final int BAD_REQUEST = 400;
+
+    /** The codes of answers that ask for another call in a moment. */
+    private static final Set<String> ASK_AGAIN = Set.of("lease-lapsed", Protocol.INVENTORY_UNKNOWN);
 
     /**
      * A call is held for a sixth of the lease, and must be answered within a fifth: so two calls that hang still leave
@@ -74,6 +78,7 @@ public final class Agent implements AutoCloseable {
     private long leaseUntilMillis;
     private SortedMap<UUID, AttemptState> toldStates = new TreeMap<>();
     private @Nullable Inventory toldInventory;
+    private @Nullable String toldInventoryDigest;
     private long nextCallMillis;
     private long nextSweepMillis;
     private String lastComplaint = "";
@@ -183,7 +188,7 @@ public final class Agent implements AutoCloseable {
 
     private boolean isNews(PendingSync out, SortedMap<UUID, AttemptState> states) throws IOException {
         return !states.equals(out.states())
-                || !machineInventory.inventory().equals(out.request().inventory())
+                || !machineInventory.inventory().equals(out.inventory())
                 || (out.isOlderThan(config.pace().logMillis())
                         && reportCache.outputHasGrown(states.keySet(), attempts));
     }
@@ -210,6 +215,8 @@ public final class Agent implements AutoCloseable {
 
     private PendingSync send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {
         long madeAtMillis = clock.millis();
+        Inventory inventory = machineInventory.inventory();
+        String digest = inventory.equals(toldInventory) ? toldInventoryDigest : null;
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION,
                 ProgramVersion.current(),
@@ -219,9 +226,10 @@ public final class Agent implements AutoCloseable {
                 ++sequence,
                 appliedRevision,
                 waitMillis,
-                machineInventory.inventory(),
+                digest == null ? inventory : null,
+                digest,
                 reportCache.of(states, attempts));
-        return new PendingSync(service, clock, request, madeAtMillis, answerMillis(), states);
+        return new PendingSync(service, clock, request, inventory, madeAtMillis, answerMillis(), states);
     }
 
     private void take(PendingSync answered, Result result) {
@@ -229,8 +237,12 @@ public final class Agent implements AutoCloseable {
         String failure =
                 switch (result) {
                     case Result.Answered(Answer answer) -> apply(answered, answer);
-                    case Result.Failed(String message, String problem) -> {
+                    case Result.Failed(String message, int status, String problem) -> {
                         code = problem;
+                        if (status == BAD_REQUEST || problem.equals(Protocol.INVENTORY_UNKNOWN)) {
+                            // The service does not know the digest, or an older one none at all.
+                            toldInventoryDigest = null;
+                        }
                         yield message;
                     }
                 };
@@ -243,7 +255,7 @@ public final class Agent implements AutoCloseable {
             nextCallMillis = 0;
         } else {
             complain(failure);
-            nextCallMillis = clock.millis() + pause.afterFailure(leaseMillisNow(), code.equals(LEASE_LAPSED));
+            nextCallMillis = clock.millis() + pause.afterFailure(leaseMillisNow(), ASK_AGAIN.contains(code));
         }
     }
 
@@ -264,7 +276,8 @@ public final class Agent implements AutoCloseable {
             reportCache.answered(answered.request().attempts());
             reportCache.retainOnly(states);
             toldStates = answered.states();
-            toldInventory = answered.request().inventory();
+            toldInventory = answered.inventory();
+            toldInventoryDigest = reply.inventoryDigest();
             leaseMillis = reply.leaseMillis();
             leaseUntilMillis = until;
             Lease lease = new Lease(clock.bootId(), until, reply.leaseMillis());

@@ -92,7 +92,7 @@ public record AgentConfig(
      * The intervals, waits and limits of the agent.
      *
      * @param tickMillis how often the agent and the supervisors check the running work
-     * @param maxWaitMillis the longest time for which the service may hold a call; a third of the lease if that is less
+     * @param maxWaitMillis the longest time for which the service may hold a call; a sixth of the lease if that is less
      * @param logMillis how often growing output is reported
      * @param minBackoffMillis the wait after a first failed call; it doubles with each further one
      * @param maxBackoffMillis the longest such wait

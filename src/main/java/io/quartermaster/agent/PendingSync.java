@@ -2,6 +2,7 @@ package io.quartermaster.agent;
 
 import io.quartermaster.agent.ServiceClient.Answer;
 import io.quartermaster.agent.protocol.AttemptState;
+import io.quartermaster.agent.protocol.Inventory;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.agent.supervisor.BootClock;
 import java.io.IOException;
@@ -17,17 +18,24 @@ final class PendingSync {
     sealed interface Result {
         record Answered(Answer answer) implements Result {}
 
-        /** @param code see {@link ServiceFailure}; empty if the service did not answer */
-        record Failed(String message, String code) implements Result {}
+        /**
+         * A call without an answer that can be used.
+         *
+         * @param status of the answer; 0 if the service did not answer
+         * @param code see {@link ServiceFailure}; empty if the service did not answer
+         */
+        record Failed(String message, int status, String code) implements Result {}
     }
 
     private final SyncRequest request;
+    private final Inventory inventory;
     private final SortedMap<UUID, AttemptState> states;
     private final long sentAtNanos = System.nanoTime();
     private final LinkedTransferQueue<Result> result = new LinkedTransferQueue<>();
     private final Thread thread;
 
     /**
+     * @param inventory that of the request, which may carry only its digest
      * @param madeAtMillis the time at which the states in the request were read
      * @param answerMillis see {@link ServiceClient#sync}
      */
@@ -35,10 +43,12 @@ final class PendingSync {
             ServiceClient service,
             BootClock clock,
             SyncRequest request,
+            Inventory inventory,
             long madeAtMillis,
             long answerMillis,
             SortedMap<UUID, AttemptState> states) {
         this.request = request;
+        this.inventory = inventory;
         this.states = states;
         this.thread = Thread.ofVirtual()
                 .name("call")
@@ -51,16 +61,22 @@ final class PendingSync {
             return new Result.Answered(service.sync(request, madeAtMillis, answerMillis, clock));
         } catch (IOException | RuntimeException e) {
             String message = e.getMessage();
-            return new Result.Failed(
-                    message == null ? e.getClass().getSimpleName() : message,
-                    e instanceof ServiceFailure failure ? failure.code() : "");
+            String text = message == null ? e.getClass().getSimpleName() : message;
+            return e instanceof ServiceFailure failure
+                    ? new Result.Failed(text, failure.status(), failure.code())
+                    : new Result.Failed(text, 0, "");
         } catch (InterruptedException e) {
-            return new Result.Failed("given up", "");
+            return new Result.Failed("given up", 0, "");
         }
     }
 
     SyncRequest request() {
         return request;
+    }
+
+    /** The inventory that the request carries or names. */
+    Inventory inventory() {
+        return inventory;
     }
 
     /** The states in the request. */

@@ -10,7 +10,7 @@ import java.util.random.RandomGenerator;
  * and one failed call must not cause that. Threads: the agent's loop only.
  */
 final class RetryPause {
-    /** The longest wait, as a fraction of the lease: two seconds of the usual thirty. */
+    /** The longest wait, as a fraction of the lease: four seconds of the usual sixty. */
     private static final int PARTS_OF_LEASE = 15;
 
     private final long minMillis;

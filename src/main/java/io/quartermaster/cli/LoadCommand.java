@@ -12,12 +12,9 @@ import io.quartermaster.cli.load.ProcessorClock;
 import io.quartermaster.cli.load.RetentionRun;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.Secrets;
 import io.quartermaster.launch.Component;
 import io.quartermaster.launch.ExitCodes;
-import java.io.File;
-import java.io.IOException;
 import java.io.PrintWriter;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
@@ -27,7 +24,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Callable;
-import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Model.CommandSpec;
@@ -47,11 +43,11 @@ import picocli.CommandLine.Spec;
                     + "devices,",
             "compared with the ceiling in the same run, an authenticated insert of one row."
         },
+        subcommands = LoadAgentsCommand.class,
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the run printed its figures", "1:the run failed; the message says why"})
 final class LoadCommand implements Callable<Integer> {
 
-    private static final Duration START_PATIENCE = Duration.ofMinutes(10);
     private static final String SYSTEM_ROLE = "qm_system";
 
     @Spec
@@ -105,32 +101,23 @@ final class LoadCommand implements Callable<Integer> {
     @Override
     public Integer call() throws Exception {
         PrintWriter out = spec.commandLine().getOut();
-        DataFolder folder = DataFolder.open(Files.createTempDirectory("qm-load").resolve("data"));
-        Process service = start(folder);
-        Thread ending = new Thread(() -> end(service, folder), "end");
-        Runtime.getRuntime().addShutdownHook(ending);
-        try {
-            RunFile run = await(service, folder);
+        try (MeasuredService service = MeasuredService.start(options())) {
+            RunFile run = service.awaitReady();
             out.printf("Measuring %s%n", run.url());
             String report = retentionMinutes > 0
-                    ? measureRetention(out, run, folder)
-                    : LoadReport.markdown(measure(out, run, folder), conditions());
+                    ? measureRetention(out, run, service.folder())
+                    : LoadReport.markdown(measure(out, run, service.folder()), conditions());
             out.println();
             out.println(report);
             out.flush();
             if (output != null) {
                 Files.writeString(output, report);
             }
-            end(service, folder);
-            folder.empty();
-            Files.delete(folder.path());
-            Files.delete(folder.path().getParent());
+            service.delete();
             return ExitCodes.OK;
         } catch (ApiFailure e) {
             spec.commandLine().getErr().println("qm: " + e.getMessage());
             return 1;
-        } finally {
-            end(service, folder);
         }
     }
 
@@ -189,8 +176,7 @@ final class LoadCommand implements Callable<Integer> {
         return ApiClient.ofUser(run.url(), run.keycloakUrl(), LoadWorld.TENANT, user, passwords.member());
     }
 
-    private Process start(DataFolder folder) throws IOException {
-        List<String> command = new ArrayList<>(EmbeddedServices.ownSession());
+    private List<String> options() {
         List<String> options = new ArrayList<>(List.of(
                 "-Xmx512m",
                 "-Dquartermaster.load.ceiling=true",
@@ -204,44 +190,11 @@ final class LoadCommand implements Callable<Integer> {
                 options.add("-Dquartermaster." + kept + "=" + RetentionRun.KEPT.toSeconds() + "s");
             }
         }
-        command.addAll(Installation.launch(options));
-        command.addAll(List.of("up", "--data-dir", folder.path().toString()));
-        for (String port :
-                List.of("--http-port", "--management-port", "--postgres-port", "--redis-port", "--keycloak-port")) {
-            command.addAll(List.of(port, Integer.toString(Ports.anyFree())));
-        }
-        return new ProcessBuilder(command)
-                .redirectInput(ProcessBuilder.Redirect.from(new File("/dev/null")))
-                .redirectErrorStream(true)
-                .redirectOutput(folder.log("up").toFile())
-                .start();
+        return options;
     }
 
-    private static RunFile await(Process service, DataFolder folder) throws InterruptedException {
-        long end = System.nanoTime() + START_PATIENCE.toNanos();
-        while (service.isAlive() && System.nanoTime() < end) {
-            Optional<RunFile> run = RunFile.ofRunning(folder).filter(RunFile::ready);
-            if (run.isPresent()) {
-                return run.get();
-            }
-            Thread.sleep(200);
-        }
-        throw new ApiFailure("The service did not start; see " + folder.log("up"));
-    }
-
-    private static void end(Process service, DataFolder folder) {
-        service.destroy();
-        try {
-            if (!service.waitFor(30, TimeUnit.SECONDS)) {
-                service.destroyForcibly();
-            }
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
-        EmbeddedServices.endLeftovers(folder);
-    }
-
-    private static List<String> conditions() {
+    /** The conditions of a measurement on this machine, one line each. */
+    static List<String> conditions() {
         Runtime runtime = Runtime.getRuntime();
         return List.of(
                 "service, PostgreSQL (fsync on), Redis, Keycloak and the clients on one machine with "

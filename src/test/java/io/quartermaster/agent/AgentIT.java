@@ -22,6 +22,7 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
@@ -161,13 +162,70 @@ class AgentIT extends RealAgent {
         SyncRequest request = service.requests().getFirst();
         assertThat(request.bootId()).isNotBlank();
         assertThat(request.waitMillis()).isZero();
-        assertThat(request.inventory().devices())
+        Inventory inventory = Objects.requireNonNull(request.inventory());
+        assertThat(inventory.devices())
                 .containsExactly(
                         new Inventory.Device(0, "SIM-n1-0", "H100", 81_920, true, false),
                         new Inventory.Device(1, "SIM-n1-1", "H100", 81_920, true, false));
-        assertThat(request.inventory().isolation()).isEqualTo(Isolation.NONE);
-        assertThat(request.inventory().trustsTenants()).isTrue();
-        assertThat(request.inventory().simulated()).isTrue();
+        assertThat(inventory.isolation()).isEqualTo(Isolation.NONE);
+        assertThat(inventory.trustsTenants()).isTrue();
+        assertThat(inventory.simulated()).isTrue();
+    }
+
+    @Test
+    void sendsItsInventoryOnceAndThenItsDigest() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        await().atMost(PATIENCE).until(() -> !service.requests().isEmpty());
+        for (int i = 0; i < 3; i++) {
+            int before = service.requests().size();
+            service.changed();
+            await().atMost(PATIENCE).until(() -> service.requests().size() > before);
+        }
+
+        assertThat(service.requests().getFirst().inventoryDigest()).isNull();
+        assertThat(service.requests())
+                .filteredOn(request -> request.sequence() > 1)
+                .allSatisfy(request -> {
+                    assertThat(request.inventory()).isNull();
+                    assertThat(request.inventoryDigest()).isEqualTo(FakeService.DIGEST);
+                });
+    }
+
+    @Test
+    void sendsItsInventoryAgainWhenTheServiceDoesNotKnowItsDigest() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        await().atMost(PATIENCE)
+                .until(() -> service.requests().stream().anyMatch(request -> request.inventory() == null));
+
+        service.loseInventory();
+
+        await().atMost(PATIENCE)
+                .until(() -> service.requests().stream()
+                                .filter(request -> request.inventory() != null)
+                                .count()
+                        > 1);
+        assertThat(service.digestsRefused()).isEqualTo(1);
+    }
+
+    @Test
+    void sendsItsInventoryEachTimeToAServiceThatIsOlderThanDigests() throws Exception {
+        FakeService service = service(LONG_LEASE);
+        agent(service);
+        await().atMost(PATIENCE)
+                .until(() -> service.requests().stream().anyMatch(request -> request.inventory() == null));
+
+        service.knowNoDigests();
+
+        await().atMost(PATIENCE).until(() -> service.digestsRefused() == 1);
+        for (int i = 0; i < 3; i++) {
+            int before = service.requests().size();
+            service.changed();
+            await().atMost(PATIENCE).until(() -> service.requests().size() > before);
+        }
+        assertThat(service.requests().getLast().inventory()).isNotNull();
+        assertThat(service.digestsRefused()).isEqualTo(1);
     }
 
     @Test

@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
 
 /** The service's side of the protocol, with a token endpoint, in memory; it stores everything that it receives. */
 final class FakeService implements AutoCloseable {
+    static final String DIGEST = "digest-of-n1";
     static final String SECRET = "s3cret & more";
 
     private final JsonMapper json = JsonMapper.builder().build();
@@ -50,6 +51,9 @@ final class FakeService implements AutoCloseable {
     private boolean identityAway;
     private String problem = "";
     private int problemsLeft;
+    private boolean knowsDigests = true;
+    private boolean knowsInventory;
+    private int digestsRefused;
 
     FakeService(long leaseMillis) throws IOException {
         this.leaseMillis = leaseMillis;
@@ -130,6 +134,19 @@ final class FakeService implements AutoCloseable {
                 return;
             }
             SyncRequest request = json.readValue(body, SyncRequest.class);
+            if (request.inventory() == null && !(knowsDigests && knowsInventory)) {
+                digestsRefused++;
+                respond(
+                        exchange,
+                        knowsDigests ? 409 : 400,
+                        "{\"code\":\"%s\",\"detail\":\"as told\"}"
+                                .formatted(knowsDigests ? Protocol.INVENTORY_UNKNOWN : "invalid-request")
+                                .getBytes(StandardCharsets.UTF_8));
+                return;
+            }
+            knowsInventory = true;
+            // As when another replica, of another version, answers the next call.
+            @Nullable String digest = knowsDigests ? DIGEST : null;
             take(request);
             awaitNews(request);
             reply = json.writeValueAsBytes(new SyncReply(
@@ -138,7 +155,8 @@ final class FakeService implements AutoCloseable {
                     leaseMillis,
                     List.copyOf(orders.values()),
                     List.copyOf(paused),
-                    List.copyOf(forget)));
+                    List.copyOf(forget),
+                    digest));
         }
         respond(exchange, 200, reply);
     }
@@ -229,6 +247,22 @@ final class FakeService implements AutoCloseable {
         identityAway = true;
         validToken = "none of those given";
         changed();
+    }
+
+    /** Behaves from now on as a service that is older than the digests of inventories. */
+    synchronized void knowNoDigests() {
+        knowsDigests = false;
+        changed();
+    }
+
+    /** Behaves as after the loss of the stored inventory. */
+    synchronized void loseInventory() {
+        knowsInventory = false;
+        changed();
+    }
+
+    synchronized int digestsRefused() {
+        return digestsRefused;
     }
 
     /** Behaves as a service that is older than sessions. */

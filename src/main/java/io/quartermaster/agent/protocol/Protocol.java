@@ -10,6 +10,9 @@ public final class Protocol {
     /** The value of {@code formatVersion} in both directions. */
     public static final int FORMAT_VERSION = 1;
 
+    /** The code of the answer 409 to a digest that names no inventory which the service has stored for the node. */
+    public static final String INVENTORY_UNKNOWN = "inventory-unknown";
+
     /** The longest time for which an agent may ask the service to hold a call open. */
     public static final long MAX_WAIT_MILLIS = 60_000;
 

@@ -16,6 +16,9 @@ import org.jspecify.annotations.Nullable;
  * @param paused attempts that stay paused, beside those that an order takes over; the agent ends every other paused
  *     one. Null from a service that does not support pausing: then all stay
  * @param forget attempts whose end the service has processed: the agent may delete its records of them
+ * @param inventoryDigest names the inventory that the service has stored for the node, which is the one of the answered
+ *     request: the agent may send it in place of that inventory. Only the service computes it. Null from a service that
+ *     does not support it: then the agent sends its inventory each time
  */
 public record SyncReply(
         int formatVersion,
@@ -23,7 +26,8 @@ public record SyncReply(
         long leaseMillis,
         List<AttemptOrder> attempts,
         @Nullable List<UUID> paused,
-        List<UUID> forget) {
+        List<UUID> forget,
+        @Nullable String inventoryDigest) {
     public SyncReply {
         check(formatVersion >= 1, "formatVersion must be at least 1, was %s", formatVersion);
         check(revision >= 0, "revision must not be negative, was %s", revision);

@@ -24,6 +24,11 @@ import org.jspecify.annotations.Nullable;
  *     changes nothing
  * @param appliedRevision revision of the last reply that the agent carried out, 0 if none since it started
  * @param waitMillis how long the service may wait for a revision after {@code appliedRevision} before it answers
+ * @param inventory the node's hardware and abilities; null in place of {@code inventoryDigest}. Agents that do not
+ *     support digests send it each time
+ * @param inventoryDigest {@link SyncReply#inventoryDigest} of the reply to the request that carried this node's present
+ *     inventory; null when the inventory itself is sent, which
+ *     counts if both are there
  * @param attempts every attempt that the agent has a record of, once each, in the order of their ids
  */
 public record SyncRequest(
@@ -35,7 +40,8 @@ public record SyncRequest(
         long sequence,
         long appliedRevision,
         long waitMillis,
-        Inventory inventory,
+        @Nullable Inventory inventory,
+        @Nullable String inventoryDigest,
         List<AttemptReport> attempts) {
     public SyncRequest {
         requireBetween("formatVersion", formatVersion, 1, Integer.MAX_VALUE);
@@ -45,7 +51,11 @@ public record SyncRequest(
         requireBetween("sequence", sequence, 1, Long.MAX_VALUE);
         requireBetween("appliedRevision", appliedRevision, 0, Long.MAX_VALUE);
         requireBetween("waitMillis", waitMillis, 0, Protocol.MAX_WAIT_MILLIS);
-        requirePresent("inventory", inventory, "an object");
+        if (inventoryDigest == null) {
+            requirePresent("inventory", inventory, "an object");
+        } else {
+            requireLine("inventoryDigest", inventoryDigest);
+        }
         requireList("attempts", attempts, Protocol.MAX_ATTEMPTS);
         attempts = List.copyOf(attempts);
         requireEachOnce(attempts);
@@ -71,6 +81,7 @@ public record SyncRequest(
                 appliedRevision,
                 waitMillis,
                 inventory,
+                inventoryDigest,
                 attempts.stream().map(report -> report.agedBy(millis)).toList());
     }
 }

@@ -271,7 +271,7 @@ public final class LoadRun {
         return items.append("]}").toString();
     }
 
-    private static String submission(String queue, long number) {
+    static String submission(String queue, long number) {
         return "{\"queue\":\"" + queue + "\",\"name\":\"load-" + number
                 + "\",\"type\":\"training\",\"command\":[\"python\",\"train.py\",\"--epochs\",\"10\"]}";
     }

@@ -11,11 +11,13 @@ import java.util.Map;
 
 /**
  * The tenant of the load run: a pool that is a plain count, so that bound work needs no node; a queue whose work starts
- * immediately, and one whose work only waits.
+ * immediately, and one whose work only waits. For runs with agents: a pool of nodes.
  */
 public final class LoadWorld {
 
     public static final String TENANT = "load";
+    static final String CLUSTER = "load";
+    static final String NODES_POOL = "load-nodes";
     private static final String POOL = "load";
     private static final String MANY = "100000";
     private static final Duration PATIENCE = Duration.ofMinutes(3);
@@ -32,9 +34,7 @@ public final class LoadWorld {
     public record Queues(String starts, String waits) {}
 
     public Queues prepare() {
-        JsonNode operation = operator.require(
-                operator.post("/v1/operator/tenants", Map.of("id", TENANT, "plan", "demo", "displayName", "Load run")));
-        await(operation.path("id").asText());
+        tenant();
         operator.require(operator.post("/v1/operator/pools", Map.of("name", POOL, "capacity", MANY)));
         operator.require(
                 operator.put("/v1/operator/tenants/" + TENANT + "/allotments/" + POOL, Map.of("reserved", MANY)));
@@ -45,6 +45,27 @@ public final class LoadWorld {
         // ends.
         policy("devops", Map.of("pool", POOL, "reserved", "0", "limit", "1"));
         return new Queues(queue("rnd"), queue("devops"));
+    }
+
+    /** Prepares a cluster and a pool for nodes with agents, and returns the queue whose work starts there. */
+    public String prepareNodes() {
+        tenant();
+        operator.require(
+                operator.post("/v1/operator/clusters", Map.of("name", CLUSTER, "kind", "agent", "region", "load")));
+        operator.require(operator.post("/v1/operator/pools", Map.of("name", NODES_POOL)));
+        operator.require(
+                operator.put("/v1/operator/tenants/" + TENANT + "/allotments/" + NODES_POOL, Map.of("reserved", "0")));
+        admin.require(admin.post(
+                "/v1/tenants/" + TENANT + "/profiles",
+                Map.of("name", "one", "gpus", "1", "pools", List.of(NODES_POOL))));
+        policy("rnd", Map.of("pool", NODES_POOL, "reserved", "0"));
+        return queue("rnd");
+    }
+
+    private void tenant() {
+        JsonNode operation = operator.require(
+                operator.post("/v1/operator/tenants", Map.of("id", TENANT, "plan", "demo", "displayName", "Load run")));
+        await(operation.path("id").asText());
     }
 
     private void policy(String name, Map<String, String> quota) {

@@ -9,7 +9,7 @@ import java.time.Duration;
 interface AgentProtocolConfig {
 
     /** How long an agent may run work after it sent a request. Without contact, work ends after this time. */
-    @WithDefault("30s")
+    @WithDefault("60s")
     Duration lease();
 
     /**
@@ -20,13 +20,13 @@ interface AgentProtocolConfig {
     Duration margin();
 
     /**
-     * The longest time for which the service holds an agent's call open. Keep it well below the lease, so that a
-     * healthy agent always renews in time.
+     * The longest time for which the service holds an agent's call open. An agent asks for a sixth of the lease, so
+     * that two calls that hang still leave time for a third; a longer time has no effect.
      */
-    @WithDefault("5s")
+    @WithDefault("10s")
     Duration maxWait();
 
-    /** How often a held call looks for changes by itself, in case a wake-up was lost. */
+    /** How often one query looks for changes that concern held calls, in case a wake-up was lost. */
     @WithDefault("1s")
     Duration poll();
 }

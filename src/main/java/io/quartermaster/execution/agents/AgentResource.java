@@ -87,7 +87,8 @@ public class AgentResource {
             summary = "Report the state of the node and receive its desired state; held open until there is news",
             description = "409 another-agent: an agent with another state folder, or from before this machine's last"
                     + " restart, holds the node's lease. 409 not-isolated: the agent does not isolate tenants, and the"
-                    + " node is new and in a pool of several tenants. 503 lease-lapsed: the service is giving the node"
+                    + " node is new and in a pool of several tenants. 409 inventory-unknown: the service has not stored"
+                    + " the inventory that the digest names; repeat the request with the inventory. 503 lease-lapsed: the service is giving the node"
                     + " up; repeat the request in a moment.")
     @RequestBody(required = true, content = @Content(schema = @Schema(implementation = SyncRequest.class)))
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SyncReply.class)))

@@ -30,14 +30,16 @@ class AgentService {
 
     private final AgentProtocolConfig config;
     private final AgentStore store;
-    private final NodeWakeups nodeWakeups;
+    private final DesiredStateStore desiredStates;
+    private final HeldCalls heldCalls;
     private final Wakeups wakeups;
     private final Counter refusedAgents;
 
     AgentService(
             AgentProtocolConfig config,
             AgentStore store,
-            NodeWakeups nodeWakeups,
+            DesiredStateStore desiredStates,
+            HeldCalls heldCalls,
             Wakeups wakeups,
             MeterRegistry metrics) {
         this.refusedAgents = Counter.builder("quartermaster.agents.refused")
@@ -45,7 +47,8 @@ class AgentService {
                 .register(metrics);
         this.config = config;
         this.store = store;
-        this.nodeWakeups = nodeWakeups;
+        this.desiredStates = desiredStates;
+        this.heldCalls = heldCalls;
         this.wakeups = wakeups;
     }
 
@@ -58,19 +61,19 @@ class AgentService {
         }
         Duration wait = Duration.ofMillis(
                 Math.min(request.waitMillis(), config.maxWait().toMillis()));
-        // The lease counts from now, plus the longest time for which the call may be held. So it ends after the
+        // The lease counts from the commit of this contact, plus the longest time for which the call may be held. So it
+        // ends after the
         // agent's, which counts from when the agent sent the request.
         Duration lease = config.lease().plus(config.margin()).plus(wait);
-        return store.node(nodeName)
-                .map(node -> node.orElseThrow(ProblemException::notFound))
-                .chain(node -> store.take(node.id(), request, lease)
-                        .invoke(taken -> {
-                            if (taken.announced() || taken.standing() == AgentStore.Standing.LAPSED) {
-                                wakeups.leader();
-                            }
-                        })
-                        .invoke(taken -> requireLease(nodeName, request, taken.standing()))
-                        .chain(taken -> awaitNews(node.id(), request, System.nanoTime() + wait.toNanos())));
+        long arrivedNanos = System.nanoTime();
+        return store.take(nodeName, request, lease)
+                .invoke(taken -> {
+                    if (taken.announced() || taken.standing() == AgentStore.Standing.LAPSED) {
+                        wakeups.leader();
+                    }
+                })
+                .invoke(taken -> requireLease(nodeName, request, taken.standing()))
+                .chain(taken -> answer(taken, request, arrivedNanos, arrivedNanos + wait.toNanos()));
     }
 
     /**
@@ -86,6 +89,11 @@ class AgentService {
                         "lease-lapsed",
                         "the lease of node " + node
                                 + " has expired and the service is giving the node up; repeat the request in a moment");
+            case OF_UNKNOWN_INVENTORY ->
+                throw ProblemException.conflict(
+                        Protocol.INVENTORY_UNKNOWN,
+                        "the service has not stored the inventory of node " + node
+                                + " that this digest names; repeat the request with the inventory");
             case OF_ANOTHER_AGENT -> {
                 refusedAgents.increment();
                 LOG.warnf(
@@ -102,29 +110,47 @@ class AgentService {
         }
     }
 
-    private Uni<SyncReply> awaitNews(UUID node, SyncRequest request, long untilNanos) {
-        return store.revision(node)
-                .chain(revision -> store.forgettable(node, ended(request)).chain(forget -> {
-                    long leftNanos = untilNanos - System.nanoTime();
-                    boolean news = revision != request.appliedRevision() || !forget.isEmpty();
-                    return news || leftNanos < SHORTEST_WAIT_NANOS
-                            ? reply(node, revision, forget)
-                            : nodeWakeups
-                                    .await(node.toString(), shorter(config.poll(), Duration.ofNanos(leftNanos)))
-                                    .chain(woken -> awaitNews(node, request, untilNanos));
+    /** Answers at once if the agent has another revision or may forget an attempt; otherwise holds the call first. */
+    private Uni<SyncReply> answer(AgentStore.Taken taken, SyncRequest request, long arrivedNanos, long untilNanos) {
+        boolean hasEnded = request.attempts().stream().anyMatch(a -> a.state() instanceof AttemptState.Ended);
+        return taken.revision() != request.appliedRevision() || hasEnded || isOver(untilNanos)
+                ? readAndAnswer(taken, request, untilNanos)
+                : hold(taken, request, taken.revision(), arrivedNanos, untilNanos);
+    }
+
+    private Uni<SyncReply> hold(
+            AgentStore.Taken taken, SyncRequest request, long revision, long readAtNanos, long untilNanos) {
+        return heldCalls
+                .hold(taken.node(), revision, readAtNanos, Duration.ofNanos(untilNanos - System.nanoTime()))
+                .chain(woken -> readAndAnswer(taken, request, untilNanos));
+    }
+
+    /** The desired state is read after the list to forget: an attempt on that list is never ordered to run again. */
+    private Uni<SyncReply> readAndAnswer(AgentStore.Taken taken, SyncRequest request, long untilNanos) {
+        long readAtNanos = System.nanoTime();
+        return desiredStates
+                .forgettable(taken.node(), ended(request))
+                .chain(forget -> desiredStates.desired(taken.node()).chain(desired -> {
+                    boolean news = desired.revision() != request.appliedRevision() || !forget.isEmpty();
+                    return news || isOver(untilNanos)
+                            ? Uni.createFrom().item(reply(taken, desired, forget))
+                            : hold(taken, request, desired.revision(), readAtNanos, untilNanos);
                 }));
     }
 
-    /** The orders are read after the revision, so they may be newer than it, but never older. */
-    private Uni<SyncReply> reply(UUID node, long revision, List<UUID> forget) {
-        return store.wanted(node)
-                .map(wanted -> new SyncReply(
-                        Protocol.FORMAT_VERSION,
-                        revision,
-                        config.lease().toMillis(),
-                        wanted.attempts(),
-                        wanted.paused(),
-                        forget));
+    private static boolean isOver(long untilNanos) {
+        return untilNanos - System.nanoTime() < SHORTEST_WAIT_NANOS;
+    }
+
+    private SyncReply reply(AgentStore.Taken taken, DesiredStateStore.DesiredState desired, List<UUID> forget) {
+        return new SyncReply(
+                Protocol.FORMAT_VERSION,
+                desired.revision(),
+                config.lease().toMillis(),
+                desired.attempts(),
+                desired.paused(),
+                forget,
+                taken.inventoryDigest());
     }
 
     private static List<UUID> ended(SyncRequest request) {
@@ -132,9 +158,5 @@ class AgentService {
                 .filter(attempt -> attempt.state() instanceof AttemptState.Ended)
                 .map(AttemptReport::attemptId)
                 .toList();
-    }
-
-    private static Duration shorter(Duration one, Duration other) {
-        return one.compareTo(other) < 0 ? one : other;
     }
 }

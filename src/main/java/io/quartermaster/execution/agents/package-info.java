@@ -8,7 +8,8 @@
  * report (the leader reads it).
  *
  * <p>Invariants: a node receives only attempts bound to it; a report affects only attempts bound to the reporting node;
- * an outdated request of an agent changes nothing; the lease ends for the service later than for the agent.
+ * an outdated request of an agent changes nothing; the lease ends for the service later than for the agent; an answer
+ * comes after the commit of its contact; the stored digest of an inventory commits together with that inventory.
  */
 @NullMarked
 package io.quartermaster.execution.agents;

@@ -50,6 +50,7 @@ class ProtocolTest {
                         false,
                         false,
                         new Inventory.Pausing(Inventory.PausedBy.CUDA_CHECKPOINT, 4)),
+                "digest",
                 List.of(
                         new AttemptReport(new UUID(7, 1), new Starting(), null, null, null),
                         new AttemptReport(
@@ -94,6 +95,7 @@ class ProtocolTest {
                 3,
                 20_000,
                 new Inventory(List.of(), 1_000, 1_024, Isolation.NONE, false, false, null),
+                null,
                 List.of(
                         new AttemptReport(new UUID(7, 7), new Running(5), null, null, null),
                         new AttemptReport(new UUID(7, 8), new Ended(Outcome.SUCCEEDED, 0, 5L, 9, ""), null, null, 7L)));
@@ -101,6 +103,35 @@ class ProtocolTest {
         assertThat(request.agedBy(400).attempts())
                 .extracting(AttemptReport::endedAgoMillis)
                 .containsExactly(null, 407L);
+    }
+
+    private static final String WITHOUT_INVENTORY = """
+            {"formatVersion": 1, "agentVersion": "0.1.0", "bootId": "boot", "sequence": 1, "appliedRevision": 0,
+             "instanceId": "01890a5d-ac96-774b-bcce-b302099a8057", "waitMillis": 0, "attempts": []%s}
+            """;
+
+    @Test
+    void aRequestHasAnInventoryOrTheDigestOfOne() throws JsonProcessingException {
+        String inventory = ", \"inventory\": {\"devices\": [], \"cpuMilli\": 1, \"memoryMiB\": 1,"
+                + " \"isolation\": \"none\", \"trustsTenants\": false, \"simulated\": true}";
+
+        assertThat(json.readValue(WITHOUT_INVENTORY.formatted(inventory), SyncRequest.class)
+                        .inventoryDigest())
+                .isNull();
+        assertThat(json.readValue(WITHOUT_INVENTORY.formatted(", \"inventoryDigest\": \"digest\""), SyncRequest.class)
+                        .inventory())
+                .isNull();
+        assertThatThrownBy(() -> json.readValue(WITHOUT_INVENTORY.formatted(""), SyncRequest.class))
+                .hasMessageContaining("inventory");
+    }
+
+    @Test
+    void aReplyOfAServiceThatIsOlderThanDigestsHasNone() throws JsonProcessingException {
+        SyncReply reply = json.readValue(
+                "{\"formatVersion\":1,\"revision\":4,\"leaseMillis\":30000,\"attempts\":[],\"paused\":[],\"forget\":[]}",
+                SyncReply.class);
+
+        assertThat(reply.inventoryDigest()).isNull();
     }
 
     @Test
@@ -114,7 +145,8 @@ class ProtocolTest {
                         order("acme", stop()),
                         order("acme", new Desired.Pause(30_000))),
                 List.of(ID),
-                List.of(ID));
+                List.of(ID),
+                "digest");
 
         for (ObjectMapper writer : List.of(json, service)) {
             assertThat(json.readValue(writer.writeValueAsString(reply), SyncReply.class))

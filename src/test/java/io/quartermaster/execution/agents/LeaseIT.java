@@ -55,6 +55,11 @@ class LeaseIT {
     NodeSessionIssuer sessions;
 
     private long sequence;
+    private long applied;
+    private Duration wait = Duration.ZERO;
+    /** Sent in place of the inventory. */
+    private @Nullable String digest;
+
     private int processors = 1;
     private UUID state = new UUID(2, 1);
     private UUID instance = new UUID(1, 1);
@@ -432,6 +437,203 @@ class LeaseIT {
         assertThat(sync(locked).leaseMillis()).isPositive();
     }
 
+    @Test
+    void aDigestStandsForTheStoredInventory() {
+        Bound bound = bind("lease-digest");
+        String known = sync(bound).inventoryDigest();
+        run("delete from inbox where kind = 'node' and ref = $1", bound.node().toString());
+        Row before = contact(bound);
+
+        digest = known;
+        SyncReply reply = sync(bound);
+
+        assertThat(reply.inventoryDigest()).isEqualTo(known).isNotNull();
+        assertThat(reply.attempts()).hasSize(1);
+        assertThat(contact(bound).getOffsetDateTime("lease_until")).isAfter(before.getOffsetDateTime("lease_until"));
+        assertThat(contact(bound).getOffsetDateTime("last_heard")).isAfter(before.getOffsetDateTime("last_heard"));
+        assertThat(nodeNews(bound)).isEmpty();
+        assertThat(run("select 1 from gpu where node_id = $1 and healthy", bound.node()))
+                .hasSize(1);
+    }
+
+    @Test
+    void anotherInventoryHasAnotherDigest() {
+        Bound bound = bind("lease-digests");
+        String first = sync(bound).inventoryDigest();
+        assertThat(sync(bound).inventoryDigest()).isEqualTo(first);
+
+        processors = 2;
+
+        assertThat(sync(bound).inventoryDigest()).isNotEqualTo(first);
+    }
+
+    @Test
+    void aDigestOfNoStoredInventoryIsRefusedAndRenewsNothing() {
+        Bound fresh = bind("lease-digest-new");
+        digest = "unknown";
+        assertRefused(fresh, Protocol.INVENTORY_UNKNOWN);
+        assertThat(run("select 1 from node_contact where node_id = $1", fresh.node()))
+                .isEmpty();
+
+        digest = null;
+        Bound known = bind("lease-digest-old");
+        sync(known);
+        Row before = contact(known);
+        digest = "unknown";
+        assertRefused(known, Protocol.INVENTORY_UNKNOWN);
+        assertThat(contact(known).getOffsetDateTime("lease_until")).isEqualTo(before.getOffsetDateTime("lease_until"));
+    }
+
+    @Test
+    void aDigestHelpsNeitherALapsedLeaseNorAnotherAgentNorALateRequest() {
+        Bound bound = bind("lease-digest-lapsed");
+        digest = sync(bound).inventoryDigest();
+
+        state = new UUID(2, 2);
+        instance = new UUID(1, 2);
+        assertRefused(bound, "another-agent");
+        state = new UUID(2, 1);
+        instance = new UUID(1, 1);
+        sync(bound);
+        Row before = contact(bound);
+        sequence--;
+        assertThat(sync(bound).inventoryDigest())
+                .as("of a request that changed nothing")
+                .isNull();
+        assertThat(contact(bound).getOffsetDateTime("last_heard")).isEqualTo(before.getOffsetDateTime("last_heard"));
+
+        run(
+                "update node_contact set lease_until = clock_timestamp() - interval '1 second' where node_id = $1",
+                bound.node());
+        assertRefused(bound, "lease-lapsed");
+    }
+
+    @Test
+    void aLostNodeThatSendsItsDigestIsHeardAgain() {
+        Bound bound = bind("lease-digest-lost");
+        digest = sync(bound).inventoryDigest();
+        run("delete from inbox where kind = 'node' and ref = $1", bound.node().toString());
+        lose(bound);
+
+        assertThat(sync(bound).leaseMillis()).isPositive();
+        assertThat(nodeNews(bound)).isNotEmpty();
+    }
+
+    /** Of the calls that come at once, most are written together. */
+    @Test
+    void manyNodesThatRenewAtOnceAllHaveTheirLeasesAndTheirReports() {
+        List<Bound> nodes = new ArrayList<>();
+        List<String> digests = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            Bound bound = bind("lease-many-" + i);
+            nodes.add(bound);
+            digests.add(sync(bound).inventoryDigest());
+        }
+        Bound locked = nodes.getFirst();
+        Bound lost = nodes.getLast();
+        lose(lost);
+        database.run(TIMEOUT, tx -> {
+            tx.run("select 1 from node_contact where node_id = $1 for update", locked.node());
+            List<CompletableFuture<SyncReply>> calls = new ArrayList<>();
+            for (int i = 0; i < nodes.size(); i++) {
+                digest = digests.get(i);
+                calls.add(call(
+                                nodes.get(i),
+                                new AttemptReport(
+                                        nodes.get(i).attempt(), new AttemptState.Running(5), null, null, null))
+                        .subscribeAsCompletionStage());
+            }
+            for (int i = 1; i < nodes.size(); i++) {
+                SyncReply reply = calls.get(i)
+                        .orTimeout(TIMEOUT.toSeconds(), TimeUnit.SECONDS)
+                        .join();
+                assertThat(reply.leaseMillis()).isPositive();
+                assertThat(reply.inventoryDigest()).isEqualTo(digests.get(i));
+            }
+            assertThat(calls.getFirst()
+                            .handle((reply, failure) -> failure != null && DatabaseFailures.isLockTimeout(failure))
+                            .orTimeout(TIMEOUT.toSeconds(), TimeUnit.SECONDS)
+                            .join())
+                    .isTrue();
+            return true;
+        });
+        for (Bound bound : nodes.subList(1, nodes.size())) {
+            assertThat(run("select state from report where attempt_id = $1", bound.attempt()))
+                    .singleElement()
+                    .satisfies(row -> assertThat(row.getString("state")).isEqualTo("running"));
+            assertThat(run("select 1 from inbox where tenant_id = $1 and kind = 'report'", bound.tenant()))
+                    .hasSize(1);
+        }
+        assertThat(run("select 1 from report where attempt_id = $1", locked.attempt()))
+                .isEmpty();
+        assertThat(nodeNews(lost)).isNotEmpty();
+    }
+
+    @Test
+    void aRepeatedReportWritesNothing() {
+        Bound bound = bind("lease-repeated");
+        sync(bound, new AttemptReport(bound.attempt(), new AttemptState.Running(5), null, null, null));
+        String first = reportVersion(bound);
+
+        digest = sync(bound, new AttemptReport(bound.attempt(), new AttemptState.Running(5), null, null, null))
+                .inventoryDigest();
+        sync(bound, new AttemptReport(bound.attempt(), new AttemptState.Running(5), null, null, null));
+        assertThat(reportVersion(bound)).isEqualTo(first);
+
+        sync(
+                bound,
+                new AttemptReport(
+                        bound.attempt(),
+                        new AttemptState.Running(5),
+                        null,
+                        new AttemptReport.LogTail("more", 4),
+                        null));
+        assertThat(reportVersion(bound)).isNotEqualTo(first);
+    }
+
+    private String reportVersion(Bound bound) {
+        return run("select xmin::text || ctid::text as version from report where attempt_id = $1", bound.attempt())
+                .getFirst()
+                .getString("version");
+    }
+
+    @Test
+    void aHeldCallIsAnsweredWhenTheDesiredStateChanges() {
+        Bound bound = bind("lease-held");
+        SyncReply now = sync(bound);
+        digest = now.inventoryDigest();
+        applied = now.revision();
+        wait = TIMEOUT;
+
+        CompletableFuture<SyncReply> held = call(bound).subscribeAsCompletionStage();
+        assertThat(held.copy()
+                        .completeOnTimeout(now, 1_500, TimeUnit.MILLISECONDS)
+                        .join())
+                .as("held without news")
+                .isSameAs(now);
+        run("update node set revision = revision + 1 where id = $1", bound.node());
+
+        assertThat(held.orTimeout(TIMEOUT.toSeconds() / 2, TimeUnit.SECONDS)
+                        .join()
+                        .revision())
+                .isEqualTo(now.revision() + 1);
+    }
+
+    @Test
+    void aHeldCallIsAnsweredWhenItsTimeIsOver() {
+        Bound bound = bind("lease-over");
+        SyncReply now = sync(bound);
+        digest = now.inventoryDigest();
+        applied = now.revision();
+        wait = Duration.ofMillis(300);
+
+        long begun = System.nanoTime();
+        SyncReply answer = sync(bound);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isGreaterThanOrEqualTo(wait);
+        assertThat(answer.attempts()).hasSize(1);
+    }
+
     /** As with a replica that stops between two statements of an operator's request. */
     @Test
     void aTransactionThatStandsStillGivesItsLocksBackBeforeALeaderLosesItsLease() {
@@ -684,7 +886,17 @@ class LeaseIT {
                 true,
                 null);
         SyncRequest request = new SyncRequest(
-                Protocol.FORMAT_VERSION, "1", boot, instance, state, ++sequence, 0, 0, inventory, List.of(attempts));
+                Protocol.FORMAT_VERSION,
+                "1",
+                boot,
+                instance,
+                state,
+                ++sequence,
+                applied,
+                wait.toMillis(),
+                digest == null ? inventory : null,
+                digest,
+                List.of(attempts));
         return service.sync(bound.nodeName(), request);
     }
 
