@@ -5,7 +5,9 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 import org.eclipse.microprofile.openapi.OASFilter;
+import org.eclipse.microprofile.openapi.models.OpenAPI;
 import org.eclipse.microprofile.openapi.models.Operation;
 import org.jboss.jandex.AnnotationInstance;
 import org.jboss.jandex.DotName;
@@ -24,6 +26,8 @@ public final class ContractPermissions implements OASFilter {
 
     private static final DotName OPERATION =
             DotName.createSimple("org.eclipse.microprofile.openapi.annotations.Operation");
+
+    private static final String OPERATORS_PATHS = "/v1/operator/";
 
     private final Map<String, Permission> byOperation = new HashMap<>();
 
@@ -52,8 +56,30 @@ public final class ContractPermissions implements OASFilter {
         return operation;
     }
 
+    /** Removes the tenants' roles from the operator's routes, where the {@link Gate} answers their holders 404. */
+    @Override
+    public void filterOpenAPI(OpenAPI contract) {
+        contract.getPaths().getPathItems().forEach((path, item) -> {
+            if (path.startsWith(OPERATORS_PATHS)) {
+                item.getOperations().values().forEach(this::withoutTenants);
+            }
+        });
+    }
+
+    private void withoutTenants(Operation operation) {
+        Permission permission = byOperation.get(operation.getOperationId());
+        if (permission != null) {
+            operation.addExtension("x-roles", rolesWith(permission, role -> !role.isOfTenantsOnly()));
+        }
+    }
+
     private static List<String> rolesWith(Permission permission) {
+        return rolesWith(permission, role -> true);
+    }
+
+    private static List<String> rolesWith(Permission permission, Predicate<Role> which) {
         return Arrays.stream(Role.values())
+                .filter(which)
                 .filter(role -> role.permissions().contains(permission))
                 .map(Role::word)
                 .toList();

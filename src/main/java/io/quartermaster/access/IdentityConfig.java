@@ -27,11 +27,13 @@ public interface IdentityConfig {
      */
     Optional<String> adminClientSecret();
 
-    /** A user of Keycloak's master realm, used if {@link #adminClientSecret} is not set. */
+    /**
+     * A user of Keycloak's master realm, used if {@code quartermaster.identity.admin-client-secret} is not set.
+     */
     @WithDefault("admin")
     String adminUsername();
 
-    /** That user's password. */
+    /** Password of the user {@code quartermaster.identity.admin-username}. */
     Optional<String> adminPassword();
 
     /** Time limit of a call to Keycloak's administration. The creation of a realm takes seconds on a busy machine. */

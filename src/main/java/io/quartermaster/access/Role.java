@@ -54,8 +54,7 @@ public enum Role {
                 GROUPS_WRITE,
                 ORIGINS_WRITE,
                 AUDIT_READ,
-                OPERATIONS_READ,
-                LEDGER_AUDIT);
+                OPERATIONS_READ);
 
         private static Set<Permission> plus(Set<Permission> some, Permission... more) {
             EnumSet<Permission> all = EnumSet.copyOf(some);
@@ -80,6 +79,11 @@ public enum Role {
 
     public Set<Permission> permissions() {
         return permissions;
+    }
+
+    /** Whether only the realms of tenants have this role. */
+    boolean isOfTenantsOnly() {
+        return home == Home.TENANT_REALM;
     }
 
     /** Whether this role may write only in the subtrees of the caller's groups. */

@@ -273,6 +273,11 @@ public final class CellPlanner {
             QuarantinedWorkloads.cancel(transaction, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
         }
         CellReader reader = new CellReader(transaction, terms, fence.stampMillis());
+        Collection<WorkloadRecord> records = affected(reader, batch, named, lost.keySet());
+        long readMillis = fence.stampMillis();
+        if (!records.isEmpty()) {
+            settings.advance(transaction, fence);
+        }
         LifecycleWriter lifecycleWriter = new LifecycleWriter(
                 rows,
                 fence,
@@ -280,7 +285,7 @@ public final class CellPlanner {
                 after -> changes.add(change(after, fence.stampMillis())),
                 lost,
                 settings.pausedForMillis());
-        affected(reader, batch, named, lost.keySet()).forEach(record -> {
+        records.forEach(record -> {
             lifecycleWriter.write(record);
             known.put(record.id(), record);
             WorkloadRecord now = lifecycleWriter.written().getOrDefault(record.id(), record);
@@ -312,7 +317,7 @@ public final class CellPlanner {
                 rows.touchedNodes(),
                 rows.fedTenants(),
                 fence.stampMillis(),
-                nextPlan(plan, fence.stampMillis()),
+                nextPlan(plan, readMillis),
                 moreReasons || lost.size() == NodeLossHandler.MOST);
     }
 
@@ -380,11 +385,12 @@ public final class CellPlanner {
         return some;
     }
 
-    private OptionalLong nextPlan(Plan plan, long nowMillis) {
+    /** @param readMillis the stamp by which the calendar was read: what was due later is still to be done */
+    private OptionalLong nextPlan(Plan plan, long readMillis) {
         LongStream later = LongStream.concat(
                         retries.values().stream().mapToLong(Due::atMillis),
                         transitions.values().stream().mapToLong(Long::longValue))
-                .filter(at -> at > nowMillis);
+                .filter(at -> at > readMillis);
         return LongStream.concat(plan.nextPlanAtMillis().stream(), later).min();
     }
 

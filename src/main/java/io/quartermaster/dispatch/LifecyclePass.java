@@ -134,6 +134,7 @@ public final class LifecyclePass {
         QuarantinedWorkloads.cancel(tx, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
         EngineFacts facts = facts(tx);
         CellReader.Readable live = reader(tx, fence).everyLive();
+        settings.advance(tx, fence);
         live.unreadable().forEach(sequence -> setAside(tx, fence, sequence, UNREADABLE));
         int steps = 0;
         for (WorkloadRecord record : withStep(live.records(), locked)) {

@@ -40,9 +40,9 @@ class TenantService {
     /** A request for a tenant. */
     @Schema(name = "TenantRequest")
     public record NewTenant(
-            @Nullable String id,
+            @Schema(required = true) @Nullable String id,
             @Nullable String displayName,
-            @Nullable String plan,
+            @Schema(required = true) @Nullable String plan,
             @Nullable List<GroupPath> groups) {}
 
     /** A change of a tenant; absent fields stay unchanged. */

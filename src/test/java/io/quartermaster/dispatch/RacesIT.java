@@ -9,14 +9,21 @@ import io.quartermaster.dispatch.lifecycle.WorkloadRecord;
 import io.quartermaster.dispatch.quarantine.PoisonRowFinder;
 import io.quartermaster.dispatch.read.CapacityFacts;
 import io.quartermaster.dispatch.read.CellReader;
+import io.quartermaster.dispatch.read.LeaderSettings;
 import io.quartermaster.dispatch.transaction.StalePlanException;
+import io.quartermaster.engine.model.Settings;
+import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.inbox.Inbox;
 import io.quartermaster.testing.WithoutLeader;
+import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;
 import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
+import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
 /** Commits of others between two steps of the leader, and the state that a newly built leader finds. */
@@ -170,6 +177,89 @@ class RacesIT extends LedByHand {
 
         assertThat(rows.state(job)).isEqualTo("succeeded");
         assertThat(rows.held()).isZero();
+    }
+
+    @Test
+    void anEndThatIsReportedAfterTheFenceIsNotBookedBeforeTheWorkEnded() {
+        CellRows rows = new CellRows(database, "races-end");
+        UUID pool = rows.pool("races-end");
+        UUID node = rows.node(pool, "races-end-1", 1, LONG);
+        rows.allotment(pool, 1, 1);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
+        cell.settle();
+
+        cell.cycle(new PoisonRowFinder.Take.Oldest(HandLedCell.BATCH, true), () -> {
+            long fenceMillis = rows.nowMillis();
+            Awaitility.await().until(rows::nowMillis, now -> now > fenceMillis + 1);
+            rows.report(job, "ended", "succeeded");
+            rows.workEnded(node, job, rows.nowMillis());
+        });
+
+        assertThat(rows.state(job)).isEqualTo("succeeded");
+        assertBookedAfterItsEnd(rows, job);
+    }
+
+    @Test
+    void aCycleWithoutAPlanBooksNoEndBeforeTheWorkEnded() {
+        CellRows rows = new CellRows(database, "races-apply");
+        UUID pool = rows.poolOf(1);
+        UUID job = rows.job(pool, 1, rows.profile(1, pool));
+        cell.settle();
+        LifecyclePass lifecycle = new LifecyclePass(database, patientSettings());
+
+        CompletableFuture<Optional<LifecyclePass.Outcome>> pass = database.run(CellRows.TIMEOUT, tx -> {
+            tx.run("lock table report in access exclusive mode");
+            CompletableFuture<Optional<LifecyclePass.Outcome>> begun =
+                    CompletableFuture.supplyAsync(() -> lifecycle.ofAll(cell.epoch(), Set.of()));
+            Awaitility.await()
+                    .until(() -> !rows.run("select 1 from pg_locks where relation = 'report'::regclass and not granted")
+                            .isEmpty());
+            tx.run("""
+                    insert into report (tenant_id, attempt_id, node_id, state, outcome, exit_code, reported_at,
+                        work_ended_at)
+                    select a.tenant_id, a.id, d.node_id, 'ended', 'succeeded', 0, clock_timestamp(), clock_timestamp()
+                      from attempt a join allocation_device d on d.attempt_id = a.id where a.workload_id = $1
+                    """, job);
+            return begun;
+        });
+
+        assertThat(pass.join())
+                .hasValueSatisfying(outcome -> assertThat(outcome.steps()).isOne());
+        assertThat(rows.state(job)).isEqualTo("succeeded");
+        assertBookedAfterItsEnd(rows, job);
+    }
+
+    /** The settings of a leader that waits longer for locks than the test holds them. */
+    private static LeaderSettings patientSettings() {
+        LeaderSettings usual = HandLedCell.leaderSettings(Settings.DEFAULT);
+        Duration time = CellRows.TIMEOUT;
+        return new LeaderSettings(
+                usual.cell(),
+                usual.lease(),
+                new SystemDatabase.Bounds(time, time.multipliedBy(2), time),
+                usual.clockTolerance(),
+                usual.batch(),
+                usual.reasonsPerPlan(),
+                usual.pausedForMillis(),
+                usual.engine(),
+                usual.executors(),
+                usual.planning());
+    }
+
+    /** Times in whole milliseconds, as stamps are. */
+    private static void assertBookedAfterItsEnd(CellRows rows, UUID job) {
+        Row booked = rows.run("""
+                        select floor(extract(epoch from r.work_ended_at) * 1000)::bigint as work_ended,
+                               floor(extract(epoch from a.ended_at) * 1000)::bigint as ended,
+                               u.at_ms, floor(extract(epoch from c.stamp) * 1000)::bigint as stamp
+                          from attempt a join report r on r.tenant_id = a.tenant_id and r.attempt_id = a.id
+                          join usage_event u on u.allocation_id = a.id and u.kind = 'freed'
+                          join cell c on c.id = 'main'
+                         where a.workload_id = $1
+                        """, job).getFirst();
+        assertThat(booked.getLong("ended")).isGreaterThanOrEqualTo(booked.getLong("work_ended"));
+        assertThat(booked.getLong("at_ms")).isEqualTo(booked.getLong("ended"));
+        assertThat(booked.getLong("stamp")).isEqualTo(booked.getLong("ended"));
     }
 
     @Test

@@ -223,14 +223,17 @@ class AuditIT {
         UUID node = rows.silentNode(Instant.now().toEpochMilli());
         rows.run("update node_contact set last_heard = lease_until - interval '35 seconds' where node_id = $1", node);
         rows.run("update allocation_device set node_id = $2 where attempt_id = $1", live, node);
+        String nodeName =
+                rows.run("select name from node where id = $1", node).getFirst().getString("name");
         rows.run(
                 "update attempt set state = 'stopping', deadline_at = clock_timestamp() - interval '10 minutes' "
                         + "where id = $1",
                 live);
 
         assertThat(violations(rows))
-                .extracting(AuditApi.Violation::rule, AuditApi.Violation::subject)
-                .containsExactly(org.assertj.core.groups.Tuple.tuple("stopped-by-its-deadline", live.toString()));
+                .extracting(AuditApi.Violation::rule, AuditApi.Violation::subject, AuditApi.Violation::found)
+                .containsExactly(org.assertj.core.groups.Tuple.tuple(
+                        "stopped-by-its-deadline", live.toString(), "stopping on " + nodeName));
 
         rows.givenUp(node);
         rows.run(

@@ -125,7 +125,7 @@ class MeteringBenchmarkIT {
                 "- " + conditions(),
                 String.format(
                         Locale.ROOT,
-                        "- %d tenants, %,d usage events, %,d segments, %,d hours of tenants, %,d hourly sums",
+                        "- %d tenants, %,d usage events, %,d segments, %,d tenant-hours, %,d hourly sums",
                         TENANTS,
                         events,
                         segments,
@@ -135,11 +135,11 @@ class MeteringBenchmarkIT {
                 "| what | figure | goal |",
                 "| --- | ---: | ---: |",
                 line("closing, segments/s", segments / closingSeconds, ""),
-                line("closing, hours of tenants/s", hours / closingSeconds, "1200"),
+                line("tenant-hours closed per second", hours / closingSeconds, "1200"),
                 line("bare COPY with indexes, rows/s", segments / copies[0], ""),
                 line("bare COPY without indexes, rows/s", segments / copies[1], ""),
-                ratio("closing, part of the COPY with indexes", copies[0] / closingSeconds, "0.4"),
-                ratio("closing, part of the COPY without indexes", copies[1] / closingSeconds, ""),
+                ratio("closing rate as a share of COPY with indexes", copies[0] / closingSeconds, "0.4"),
+                ratio("closing rate as a share of COPY without indexes", copies[1] / closingSeconds, ""),
                 line("heap at most while closing, MiB", peak, "1024"),
                 ratio("usage of a month by group, ms", byGroup, "100"),
                 ratio("usage of a month by queue and user, ms", byQueueAndUser, "100"),
@@ -147,7 +147,7 @@ class MeteringBenchmarkIT {
                 line("export, records/s", exported / exportSeconds, "50000"),
                 line("heap at most while exporting, MiB", exportPeak, "1024"),
                 line(
-                        "states of books kept, MiB",
+                        "stored book states, MiB",
                         number("select coalesce(sum(pg_column_size(state)), 0) / 1048576 from closed_hour"),
                         ""),
                 line(

@@ -62,7 +62,10 @@ public interface DispatchConfig {
     @WithDefault("500")
     int reasonsPerPlan();
 
-    /** The largest difference between the stamp and this replica's own clock. Beyond it, the replica steps down. */
+    /**
+     * The largest difference between this replica's clock and the database's, and the most by which the stamp may be
+     * ahead of the database's clock. Beyond either, the replica does not lead, or steps down.
+     */
     @WithDefault("5s")
     Duration clockTolerance();
 

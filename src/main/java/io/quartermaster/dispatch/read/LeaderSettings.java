@@ -68,6 +68,15 @@ public record LeaderSettings(
         return Fence.renew(transaction, cell, epoch, lease).map(this::checked);
     }
 
+    /**
+     * Takes the stamp again, after the transaction has read the reports that it applies. Throws
+     * {@link ClockSkewException} as {@link #fence} does.
+     */
+    public void advance(SystemTransaction transaction, Fence fence) {
+        fence.advance(transaction, cell);
+        checked(fence);
+    }
+
     private Fence checked(Fence fence) {
         Duration off =
                 Duration.between(fence.stamp().toInstant(), Instant.now()).abs();

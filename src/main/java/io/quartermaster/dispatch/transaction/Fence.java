@@ -10,10 +10,12 @@ import java.util.Optional;
  * The right to write as the leader in one transaction. Taking the fence locks the cell's row until the transaction
  * ends. If two replicas believe that they lead, only the one with the newer epoch succeeds. The fence also gives the
  * stamp that dates everything in the transaction.
+ *
+ * <p>Single-threaded. Its stamp may advance during the transaction, so do not keep a copy.
  */
 public final class Fence {
 
-    private final OffsetDateTime stamp;
+    private OffsetDateTime stamp;
     private long sequence;
 
     private Fence(OffsetDateTime stamp, long sequence) {
@@ -46,6 +48,19 @@ public final class Fence {
             return Optional.of(new Fence(row.getOffsetDateTime("stamp"), row.getLong("sequence")));
         }
         return Optional.empty();
+    }
+
+    /**
+     * Takes the stamp again. A transaction sees reports that were committed after its fence; this stamp is later than
+     * they are, so no end is dated before its report.
+     */
+    public void advance(SystemTransaction transaction, String cell) {
+        for (Row row : transaction.run("""
+                update cell set stamp = greatest(stamp, date_trunc('milliseconds', clock_timestamp()))
+                 where id = $1 returning stamp
+                """, cell)) {
+            stamp = row.getOffsetDateTime("stamp");
+        }
     }
 
     /** Ends the lease immediately, so that another replica need not wait for it. */

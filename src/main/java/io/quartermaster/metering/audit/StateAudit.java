@@ -26,10 +26,12 @@ final class StateAudit {
                        max(c.lease_until - c.last_heard) as lease,
                        coalesce(bool_or(c.node_id is null or c.lost_at is not null
                            or c.lease_until < clock_timestamp()) filter (where d.node_id is not null), false) as silent,
-                       min(c.last_heard) as last_heard
+                       min(c.last_heard) as last_heard,
+                       coalesce(' on ' || string_agg(distinct n.name, ', ' order by n.name), '') as nodes
                   from attempt a
                   join allocation_device d on d.tenant_id = a.tenant_id and d.attempt_id = a.id and d.freed_at is null
                   left join node_contact c on c.node_id = d.node_id
+                  left join node n on n.id = d.node_id
                  where a.tenant_id = $1 and a.state = 'stopping' group by a.tenant_id, a.id, a.deadline_at)
             select id::text as subject, floor(extract(epoch from deadline_at) * 1000)::bigint as at_ms,
                 'stopped-by-its-deadline' as rule, silent,
@@ -37,7 +39,8 @@ final class StateAudit {
                        interval '0'))::text end as expected,
                    case when silent then coalesce('a node silent for ' || floor(extract(epoch
                        from clock_timestamp() - last_heard))::bigint || ' seconds', 'a node that was never heard')
-                        else 'stopping' end as found
+                       || ', stopping' || nodes
+                        else 'stopping' || nodes end as found
               from stopping where deadline_at + coalesce(lease,
                   interval '0') + ($2::int * interval '1 second') < clock_timestamp()
              order by id limit 1000
@@ -46,10 +49,12 @@ final class StateAudit {
     private static final String UNAPPLIED = """
             select a.id::text as subject, floor(extract(epoch from max(r.reported_at)) * 1000)::bigint as at_ms,
                 'reported-end-is-applied' as rule, false as silent,
-                   'ended' as expected, a.state as found
+                   'ended' as expected,
+                   a.state || ' on ' || string_agg(distinct n.name, ', ' order by n.name) as found
               from attempt a
               join allocation_device d on d.tenant_id = a.tenant_id and d.attempt_id = a.id
                   and d.freed_at is null and d.node_id is not null
+              join node n on n.id = d.node_id
               left join report r on r.tenant_id = a.tenant_id and r.attempt_id = a.id and r.node_id = d.node_id
                   and r.state = 'ended'
              where a.tenant_id = $1 and a.state <> 'ended'
