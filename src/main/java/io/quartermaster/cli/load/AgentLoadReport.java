@@ -5,6 +5,8 @@ import java.util.Locale;
 
 /** The figures of a run with many agents as a page of Markdown. */
 public final class AgentLoadReport {
+    private static final String ROW = "| %d | %d | %.0f | %.1f | %d " + "| %.3f | %.3f | %.3f | %.2f + %.2f "
+            + "| %.0f + %.0f | %.0f, %.0f | %d (%d) | %d |%n";
 
     private AgentLoadReport() {}
 
@@ -16,13 +18,15 @@ public final class AgentLoadReport {
                 Made by `qm load agents`. One light client imitates all agents over HTTP; each call shows its node's own
                 session. *Cores* are seconds of processor time per second, from `/proc`; the client's are not among
                 them. *Order* is the time from the stamp of the plan that bound an attempt until its agent has the
-                order, so it includes the rest of the leader's cycle.
+                order. It includes the rest of the leader's cycle.
 
                 """);
         conditions.forEach(line -> text.append("- ").append(line).append('\n'));
         text.append("""
 
-                | nodes | starts /s | calls /s | abandoned /s | failed | service, cores | of it the compiler | PostgreSQL, cores | ms per call, service + PostgreSQL | bytes per call, request + answer | order p50, p99 ms | orders (not seen) | nodes lost |
+                | nodes | starts /s | calls /s | abandoned /s | failed \
+                | service, cores | of it the compiler | PostgreSQL, cores | ms per call, service + PostgreSQL \
+                | bytes per call, request + answer | order p50, p99 ms | orders (not seen) | nodes lost |
                 | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |
                 """);
         for (AgentLoadRun.Figures row : figures) {
@@ -30,7 +34,7 @@ public final class AgentLoadReport {
             double calls = Math.max(1, row.calls() * row.seconds());
             text.append(String.format(
                     Locale.ROOT,
-                    "| %d | %d | %.0f | %.1f | %d | %.3f | %.3f | %.3f | %.2f + %.2f | %.0f + %.0f | %.0f, %.0f | %d (%d) | %d |%n",
+                    ROW,
                     row.nodes(),
                     row.starts(),
                     row.calls(),

@@ -22,8 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * An imitation of one node's agent, without work and devices. It calls as the real agent does: one call at a time, held
- * while it has no news; a call that is held when news comes is abandoned for one that is answered at once. It writes
- * the JSON itself, so that it can also call a service of an earlier version.
+ * while it has no news; a call that is held when news comes is abandoned for one that is answered immediately. It
+ * writes the JSON itself, so that it can also call a service of an earlier version.
  */
 final class LightAgent {
 

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  * @param unfinished whether the last plan left some searches to the next
  * @param failed the requests for which moves made no room since work last left
  * @param failedBefore the other requests that an unfinished round of searches has tried in vain
- * @param transitionAtMillis when the state is next built anew because of the calendar; empty if no time is known
+ * @param transitionAtMillis when the calendar next rebuilds the state; empty if no time is known
  */
 public record SearchPosition(
         boolean unfinished, List<RequestKey> failed, List<RequestKey> failedBefore, OptionalLong transitionAtMillis) {

@@ -17,7 +17,7 @@ import java.util.OptionalLong;
  *     replacements; empty = without end
  * @param entryPenaltyMillis the run time that a start adds to past use in advance
  * @param moveSearches the number of nodes or domains that one plan tries to clear by moves; beyond it, the next plan
- *     goes on
+ *     continues
  */
 public record Settings(
         long minRuntimeMillis,

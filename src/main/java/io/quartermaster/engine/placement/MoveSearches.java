@@ -9,9 +9,9 @@ import java.util.Set;
 
 /**
  * The searches for moves that failed, and so are not repeated until work leaves or becomes movable. They form rounds:
- * when a plan has used up its budget, the next plans go on with the requests that were not tried yet, whatever leaves
- * meanwhile. Only a new round tries the others again. Without this, the first requests would use up every budget of a
- * busy cell.
+ * when a plan has used up its budget, the next plans continue with the requests that were not tried yet, whatever
+ * leaves meanwhile. Only a new round tries the others again. Without this, the first requests would use up every budget
+ * of a busy cell.
  */
 public final class MoveSearches {
     private final Set<RequestKey> failed = new LinkedHashSet<>();
@@ -50,7 +50,7 @@ public final class MoveSearches {
      * Ends the searches of a plan.
      *
      * @param ranOut whether the plan left some searches to the next plan
-     * @return whether the next plan must follow immediately, to go on or to begin a new round
+     * @return whether the next plan must follow immediately, to continue or to begin a new round
      */
     public boolean endPlan(boolean ranOut) {
         boolean again = ranOut || !failedBefore.isEmpty();

@@ -19,8 +19,9 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     long capacityGpuMilli();
 
     /**
-     * The amount held outside the capacity in a view: on lost or unknown nodes, on GPUs that their node no longer reports, and
-     * beyond the pool's cap or count. It counts only as use of its holders and takes nothing from other work.
+     * The amount held outside the capacity in a view: on lost or unknown nodes, on GPUs that their node no longer
+     * reports, and beyond the pool's cap or count. It counts only as use of its holders and takes nothing from other
+     * work.
      */
     long heldBeyondCapacityGpuMilli(View view);
 

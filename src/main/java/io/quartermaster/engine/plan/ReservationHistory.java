@@ -13,7 +13,7 @@ import java.util.OptionalInt;
 import java.util.Set;
 
 /**
- * The backfill reservations with which the last plan ended. Reservations are computed anew in each plan. Where they are
+ * The backfill reservations with which the last plan ended. Each plan computes its reservations again. Where they are
  * the same as before, attempts that failed beside them need no repetition.
  */
 public final class ReservationHistory {

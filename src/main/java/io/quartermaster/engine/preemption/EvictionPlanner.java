@@ -563,9 +563,9 @@ public final class EvictionPlanner {
     }
 
     /**
-     * The groups whose units may become victims in a search. An eviction only weakens the right against its own branch, so what
-     * is not permitted now never will be. The exception is an eviction in the preemptor's own tenant: it lowers the use
-     * on the preemptor's path, which may grant a right against all others.
+     * The groups whose units may become victims in a search. An eviction only weakens the right against its own branch,
+     * so what is not permitted now never will be. The exception is an eviction in the preemptor's own tenant: it lowers
+     * the use on the preemptor's path, which may grant a right against all others.
      */
     private Predicate<QuotaPath> mayGive(
             Preemptor preemptor,

@@ -32,7 +32,7 @@ public final class PoolRequest {
 
     /**
      * @param requestSignature absent if the devices depend on the member
-     * @param failedAttempts absent if an attempt tells nothing of later ones
+     * @param failedAttempts absent if a failed attempt may succeed the next time
      * @param ofGroup the running work of the same group in the pool
      * @param openIn whether it could start in the pool after so many milliseconds; evaluated on each call, since work
      * may join before the time of a plan is known
@@ -118,7 +118,7 @@ public final class PoolRequest {
         return signature;
     }
 
-    /** The attempts that are known to fail; empty if an attempt tells nothing of later ones. */
+    /** The attempts that are known to fail; empty if a failed attempt may succeed the next time. */
     public Optional<FailedAttempts> failedAttempts() {
         return failedAttempts;
     }

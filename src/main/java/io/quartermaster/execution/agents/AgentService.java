@@ -110,7 +110,7 @@ class AgentService {
         }
     }
 
-    /** Answers at once if the agent has another revision or may forget an attempt; otherwise holds the call first. */
+    /** Answers immediately if the agent has another revision or may forget an attempt; otherwise it holds the call. */
     private Uni<SyncReply> answer(AgentStore.Taken taken, SyncRequest request, long arrivedNanos, long untilNanos) {
         boolean hasEnded = request.attempts().stream().anyMatch(a -> a.state() instanceof AttemptState.Ended);
         return taken.revision() != request.appliedRevision() || hasEnded || isOver(untilNanos)

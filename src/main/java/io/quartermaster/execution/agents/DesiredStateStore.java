@@ -35,7 +35,7 @@ class DesiredStateStore {
     private static final Duration READ_LIMIT = Duration.ofSeconds(5);
 
     /**
-     * One statement for all of it, so that the orders are those of the revision, and an attempt that is being paused or
+     * One statement for all of it, so that the orders are those of the revision. An attempt that is being paused or
      * resumed is always in exactly one of the two lists.
      */
     private static final String DESIRED = """

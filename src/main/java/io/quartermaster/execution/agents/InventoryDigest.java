@@ -10,7 +10,7 @@ import java.util.HexFormat;
 
 /**
  * The digest that names an inventory between the service and an agent. It covers every field that this version of the
- * service reads, so after an upgrade that adds a field every agent sends its inventory once more.
+ * service reads. After an upgrade that adds a field, every agent sends its inventory once more.
  */
 final class InventoryDigest {
 

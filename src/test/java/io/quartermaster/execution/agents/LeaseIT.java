@@ -519,7 +519,7 @@ class LeaseIT {
         assertThat(nodeNews(bound)).isNotEmpty();
     }
 
-    /** Of the calls that come at once, most are written together. */
+    /** Of the calls that come together, most are written together. */
     @Test
     void manyNodesThatRenewAtOnceAllHaveTheirLeasesAndTheirReports() {
         List<Bound> nodes = new ArrayList<>();
