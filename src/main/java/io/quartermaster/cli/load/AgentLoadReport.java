@@ -5,8 +5,21 @@ import java.util.Locale;
 
 /** The figures of a run with many agents as a page of Markdown. */
 public final class AgentLoadReport {
-    private static final String ROW = "| %d | %d | %.0f | %.1f | %d " + "| %.3f | %.3f | %.3f | %.2f + %.2f "
-            + "| %.0f + %.0f | %.0f, %.0f | %d (%d) | %d |%n";
+    /** The formats of the columns, in their order. */
+    private static final List<String> COLUMNS = List.of(
+            "%d",
+            "%d",
+            "%.0f",
+            "%.1f",
+            "%d",
+            "%.3f",
+            "%.3f",
+            "%.3f",
+            "%.2f + %.2f",
+            "%.0f + %.0f",
+            "%.0f, %.0f",
+            "%d (%d)",
+            "%d");
 
     private AgentLoadReport() {}
 
@@ -34,7 +47,7 @@ public final class AgentLoadReport {
             double calls = Math.max(1, row.calls() * row.seconds());
             text.append(String.format(
                     Locale.ROOT,
-                    ROW,
+                    "| " + String.join(" | ", COLUMNS) + " |%n",
                     row.nodes(),
                     row.starts(),
                     row.calls(),
