@@ -199,7 +199,7 @@ public final class BackfillReservations {
     }
 
     private Map<PoolCapacity, List<ReservationHistory.Kept>> kept() {
-        Map<PoolCapacity, List<ReservationHistory.Kept>> kept = new HashMap<>();
+        Map<PoolCapacity, List<ReservationHistory.Kept>> kept = new LinkedHashMap<>();
         for (Claim claim : claims) {
             kept.computeIfAbsent(claim.candidate.space(), pool -> new ArrayList<>())
                     .add(new ReservationHistory.Kept(

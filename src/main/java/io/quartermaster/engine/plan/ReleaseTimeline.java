@@ -14,6 +14,8 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalInt;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.function.IntPredicate;
 
 /**
@@ -28,7 +30,7 @@ final class ReleaseTimeline {
     private static final int MOST_SINGLE_TRIES = 6;
 
     private final List<Release> releases;
-    private final Map<NodeId, Room> rooms = new HashMap<>();
+    private final SortedMap<NodeId, Room> rooms = new TreeMap<>();
 
     /** The room on one node, which changes while the time passes, and what reservations want of it. */
     private static final class Room {

@@ -5,7 +5,8 @@ import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.state.SchedulingClass;
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
@@ -17,7 +18,7 @@ import java.util.Set;
  * the same as before, attempts that failed beside them need no repetition.
  */
 public final class ReservationHistory {
-    private Map<PoolCapacity, List<Kept>> last = new HashMap<>();
+    private Map<PoolCapacity, List<Kept>> last = new LinkedHashMap<>();
     private Map<PoolCapacity, Map<SchedulingClass, FoundPlace>> foundBefore = new HashMap<>();
     private Map<PoolCapacity, Map<SchedulingClass, FoundPlace>> found = new HashMap<>();
 
@@ -84,7 +85,7 @@ public final class ReservationHistory {
 
     /** Replaces the reservations of the last plan, and records which pools have others now. */
     void replace(Map<PoolCapacity, List<Kept>> now) {
-        Set<PoolCapacity> concerned = new HashSet<>(last.keySet());
+        Set<PoolCapacity> concerned = new LinkedHashSet<>(last.keySet());
         concerned.addAll(now.keySet());
         for (PoolCapacity poolCapacity : concerned) {
             if (!now.getOrDefault(poolCapacity, List.of()).equals(last.getOrDefault(poolCapacity, List.of()))) {
