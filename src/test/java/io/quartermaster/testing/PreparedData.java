@@ -18,8 +18,8 @@ import java.util.Optional;
 import java.util.Set;
 
 /**
- * A data folder in which PostgreSQL already holds Keycloak's schema, and nothing else. Keycloak starts from a copy of it
- * in half the time. {@code -Dqm.test.prepared=FOLDER} names it; the first test that needs it creates it.
+ * A data folder in which PostgreSQL already holds Keycloak's schema, and nothing else. Keycloak starts from a copy of
+ * it in half the time. {@code -Dqm.test.prepared=FOLDER} names it; the first test that needs it creates it.
  */
 public final class PreparedData {
 
