@@ -13,7 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Optional;
+import java.util.concurrent.TimeUnit;
 
 /**
  * Starts the same command again in the background and waits until it is ready; meanwhile it shows the output of that
@@ -25,6 +25,7 @@ final class DetachedStart {
     private static final String DETACHED = "qm.detached";
 
     private static final Duration PATIENCE = Duration.ofMinutes(10);
+    private static final Duration LOOK_EVERY = Duration.ofMillis(100);
 
     private final PrintWriter out;
     private final DataFolder folder;
@@ -58,19 +59,18 @@ final class DetachedStart {
                 .start();
         long end = System.nanoTime() + PATIENCE.toNanos();
         long shown = 0;
+        boolean ended = false;
         while (System.nanoTime() < end) {
-            boolean alive = process.isAlive();
-            Optional<RunFile> run = RunFile.ofRunning(folder);
+            // The service writes its last line before it is ready, so the log is complete when it is read after that.
+            boolean ready = RunFile.ofRunning(folder).filter(RunFile::ready).isPresent();
             shown = show(log, shown);
-            if (!alive) {
+            if (ended) {
                 return process.exitValue();
             }
-            if (run.filter(RunFile::ready).isPresent()) {
-                Thread.sleep(100);
-                show(log, shown);
+            if (ready) {
                 return ExitCodes.OK;
             }
-            Thread.sleep(100);
+            ended = process.waitFor(LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
         }
         throw new StartFailure(
                 "The service was not ready after " + PATIENCE.toMinutes() + " minutes; see " + log + ".");

@@ -64,6 +64,7 @@ final class DownCommand implements Callable<Integer> {
                 out.printf("The process does not end; killing it.%n");
                 process.ifPresent(ProcessHandle::destroyForcibly);
             }
+            // It is no child of this one, so the JDK has no event for its end: its onExit would look less often.
             Thread.sleep(50);
         }
     }

@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 final class MeasuredService implements AutoCloseable {
 
     private static final Duration START_PATIENCE = Duration.ofMinutes(10);
+    private static final Duration LOOK_EVERY = Duration.ofMillis(200);
     private static final long STOP_SECONDS = 30;
 
     private final DataFolder folder;
@@ -58,13 +59,12 @@ final class MeasuredService implements AutoCloseable {
     /** Waits until the service is ready. */
     RunFile awaitReady() throws InterruptedException {
         long end = System.nanoTime() + START_PATIENCE.toNanos();
-        while (process.isAlive() && System.nanoTime() < end) {
+        do {
             Optional<RunFile> run = RunFile.ofRunning(folder).filter(RunFile::ready);
             if (run.isPresent()) {
                 return run.get();
             }
-            Thread.sleep(200);
-        }
+        } while (System.nanoTime() < end && !process.waitFor(LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS));
         throw new ApiFailure("The service did not start; see " + folder.log("up"));
     }
 

@@ -173,6 +173,7 @@ final class ServiceRun {
             // The JVM runs its hooks at the same time; the service's own hook must end before its database stops.
             long end = System.nanoTime() + STOP_PATIENCE.toNanos();
             while (Application.currentApplication() != null && System.nanoTime() < end) {
+                // Quarkus's own wait for this event has no time limit.
                 Thread.sleep(20);
             }
             services.close();

@@ -90,6 +90,7 @@ final class Startup {
                         .isPresent()) {
                     return true;
                 }
+                // Only an answer shows that the service serves.
                 Thread.sleep(POLL_MILLIS);
             }
         }

@@ -22,6 +22,8 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
     /** The first start creates its schema, which takes a minute on a busy machine. */
     private static final Duration START_PATIENCE = Duration.ofMinutes(5);
 
+    private static final Duration ASK_EVERY = Duration.ofMillis(100);
+
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
     private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(2);
 
@@ -129,12 +131,11 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
         URI realm = URI.create(url(port) + "/realms/master");
         try (HttpClient client =
                 HttpClient.newBuilder().connectTimeout(ANSWER_PATIENCE).build()) {
-            while (System.nanoTime() < end && managedProcess.isAlive()) {
+            do {
                 if (answers(client, realm)) {
                     return;
                 }
-                Thread.sleep(100);
-            }
+            } while (System.nanoTime() < end && !managedProcess.endsWithin(ASK_EVERY));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

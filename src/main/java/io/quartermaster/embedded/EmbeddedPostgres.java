@@ -27,6 +27,8 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
     /** Recovery after a crash replays the log first, which can take some time on a slow disk. */
     private static final Duration START_PATIENCE = Duration.ofMinutes(2);
 
+    private static final Duration ASK_EVERY = Duration.ofMillis(25);
+
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
     private static final Duration INIT_PATIENCE = Duration.ofMinutes(2);
 
@@ -196,20 +198,19 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
     private void awaitReady(Path log) {
         long end = System.nanoTime() + START_PATIENCE.toNanos();
         SQLException last = null;
-        while (System.nanoTime() < end && managedProcess.isAlive()) {
-            try (Connection connection = connect("postgres")) {
-                if (connection.isValid(5)) {
-                    return;
+        try {
+            do {
+                try (Connection connection = connect("postgres")) {
+                    if (connection.isValid(5)) {
+                        return;
+                    }
+                } catch (SQLException notYet) {
+                    last = notYet;
                 }
-            } catch (SQLException notYet) {
-                last = notYet;
-            }
-            try {
-                Thread.sleep(25);
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-                throw new StartFailure("Interrupted while PostgreSQL started.", e);
-            }
+            } while (System.nanoTime() < end && !managedProcess.endsWithin(ASK_EVERY));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+            throw new StartFailure("Interrupted while PostgreSQL started.", e);
         }
         String why = managedProcess.isAlive() ? "does not answer" : "ended while starting";
         throw new StartFailure(

@@ -23,6 +23,7 @@ public final class EmbeddedRedis implements EmbeddedProgram {
 
     private static final String PASSWORD = "redis";
     private static final Duration START_PATIENCE = Duration.ofSeconds(30);
+    private static final Duration ASK_EVERY = Duration.ofMillis(20);
     private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
     private static final int ANSWER_MILLIS = 1_000;
 
@@ -119,12 +120,11 @@ public final class EmbeddedRedis implements EmbeddedProgram {
     private void awaitReady(Path log) {
         long end = System.nanoTime() + START_PATIENCE.toNanos();
         try {
-            while (System.nanoTime() < end && managedProcess.isAlive()) {
+            do {
                 if (answers()) {
                     return;
                 }
-                Thread.sleep(20);
-            }
+            } while (System.nanoTime() < end && !managedProcess.endsWithin(ASK_EVERY));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

@@ -128,6 +128,18 @@ final class ManagedProcess {
         return process.onExit();
     }
 
+    /** Whether the process has ended. If not, this waits for its end, for at most that time. */
+    boolean endsWithin(Duration time) throws InterruptedException {
+        try {
+            process.onExit().get(time.toNanos(), TimeUnit.NANOSECONDS);
+            return true;
+        } catch (TimeoutException stillThere) {
+            return false;
+        } catch (ExecutionException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
     /** Asks the process to end, waits, then kills it. The pid file is removed when the process has ended. */
     void stop(StopSignal signal, Duration patience) {
         signal.send(process);

@@ -4,10 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.cli.demo.ApiClient;
-import io.quartermaster.cli.demo.DemoPasswords;
 import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
-import io.quartermaster.embedded.Ports;
 import io.quartermaster.embedded.Secrets;
 import io.quartermaster.testing.RandomCases;
 import java.io.BufferedReader;
@@ -20,7 +18,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -30,6 +27,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
@@ -46,44 +44,26 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 @ResourceLock("a whole installation")
 class DemoIT {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(20);
+    private static final Duration PATIENCE = TestInstallation.PATIENCE;
     private static final String PATIENCE_SECONDS = Long.toString(PATIENCE.toSeconds());
     private static final int MOST_STEPS = 960;
 
     /** {@code -Dqm.long=true} repeats the demonstration until fifty processes were killed. */
-    private static final int KILLS = Boolean.getBoolean("qm.long") ? 50 : 5;
+    private static final int KILLS = Boolean.getBoolean("qm.long") ? 50 : 2;
 
     private static final int KILLS_PER_PLAY = 5;
-    private static final int LAST_LINES = 60;
-    private static final Map<String, String> PORTS = Map.of(
-            "QM_HTTP_PORT", Integer.toString(Ports.anyFree()),
-            "QM_MANAGEMENT_PORT", Integer.toString(Ports.anyFree()),
-            "QM_POSTGRES_PORT", Integer.toString(Ports.anyFree()),
-            "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
-            "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));
-
-    /** The folder stays, with all logs, until the build folder is emptied. */
-    private static final Path FOLDER =
-            Path.of("target", "it-demo-" + ProcessHandle.current().pid()).toAbsolutePath();
 
     @SuppressWarnings("NullAway.Init") // set before all tests
-    private static Process service;
+    static TestInstallation installation;
 
     @BeforeAll
-    static void up() throws IOException {
-        Files.createDirectories(FOLDER);
-        service = start("up");
-        awaitReady();
+    static void up() throws Exception {
+        installation = new TestInstallation("demo");
     }
 
     @AfterAll
     static void down() throws Exception {
-        Process down = start("down");
-        assertThat(down.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        assertThat(ended(service)).isTrue();
-        for (String port : PORTS.values()) {
-            assertThat(Ports.answers(Integer.parseInt(port))).isFalse();
-        }
+        installation.down();
     }
 
     @Test
@@ -126,29 +106,23 @@ class DemoIT {
     @Test
     @Order(2)
     void workCannotReadTheDataFolder() {
-        DataFolder folder = new DataFolder(data());
-        RunFile run = RunFile.ofRunning(folder).orElseThrow();
-        ApiClient member = ApiClient.ofUser(
-                run.url(),
-                run.keycloakUrl(),
-                DemoWorld.OWNER,
-                DemoWorld.RND_MEMBER,
-                DemoPasswords.of(folder).member());
+        ApiClient member = installation.user(DemoWorld.RND_MEMBER);
+        Path data = installation.data();
         String script = "ls %1$s | grep postgres || echo closed; cat %1$s/secrets.properties || echo closed;"
                 + " cat %1$s/agent/secret || echo closed";
-        String path = "/v1/tenants/" + DemoWorld.OWNER + "/workloads";
-        JsonNode submitted = member.require(member.post(
-                path,
-                Map.of(
-                        "queue",
-                        DemoWorld.queue("rnd", 1),
-                        "type",
-                        "training",
-                        "name",
-                        "spy",
-                        "command",
-                        List.of("sh", "-c", script.formatted(data())))));
-        String own = path + "/" + submitted.path("id").asText();
+        String own = TestInstallation.workloads()
+                + "/"
+                + TestInstallation.submit(
+                        member,
+                        Map.of(
+                                "queue",
+                                DemoWorld.queue("rnd", 1),
+                                "type",
+                                "training",
+                                "name",
+                                "spy",
+                                "command",
+                                List.of("sh", "-c", script.formatted(data))));
         Awaitility.await().atMost(PATIENCE).until(() -> List.of("succeeded", "failed")
                 .contains(member.require(member.get(own))
                         .path("workload")
@@ -157,7 +131,7 @@ class DemoIT {
 
         String log = member.require(member.get(own + "/logs?attempt=1")).asText();
         String seen = member.require(member.get(own)).toString() + log;
-        assertThat(seen).doesNotContain(Secrets.in(folder).password(DemoWorld.CLI_SECRET));
+        assertThat(seen).doesNotContain(Secrets.in(new DataFolder(data)).password(DemoWorld.CLI_SECRET));
         if (!seen.contains("the demonstration's own program only")) {
             assertThat(log.lines().filter("closed"::equals)).as(log).hasSize(3);
         }
@@ -177,7 +151,9 @@ class DemoIT {
             Played played = play.end();
 
             assertThat(played.exitCode())
-                    .as("seed %d (repeat with -Dqm.seed), after %d kills: %s%s", seed, killed, played.output(), logs())
+                    .as(
+                            "seed %d (repeat with -Dqm.seed), after %d kills: %s%s",
+                            seed, killed, played.output(), installation.logs())
                     .isZero();
             nothingStartedTwice();
         }
@@ -192,17 +168,20 @@ class DemoIT {
         emptyRedis();
         play.awaitLines(3);
         ProcessHandle database = stopDatabase();
-        Awaitility.await().atMost(PATIENCE).until(() -> program("postgres")
+        Awaitility.await().atMost(PATIENCE).until(() -> installation
+                .program("postgres")
                 .filter(another -> !another.equals(database))
                 .isPresent());
         play.awaitLines(1);
         emptyRedis();
-        program("postgres").ifPresent(ProcessHandle::destroyForcibly);
+        installation.program("postgres").ifPresent(ProcessHandle::destroyForcibly);
         Played played = play.end();
 
-        assertThat(played.exitCode()).as("%s%s", played.output(), logs()).isZero();
+        assertThat(played.exitCode())
+                .as("%s%s", played.output(), installation.logs())
+                .isZero();
         nothingStartedTwice();
-        ApiClient operator = operator();
+        ApiClient operator = installation.operator();
         for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
             Awaitility.await().atMost(PATIENCE).untilAsserted(() -> {
                 JsonNode live = operator.require(operator.get("/v1/tenants/" + tenant + "/usage/live"));
@@ -215,32 +194,21 @@ class DemoIT {
         }
     }
 
-    private static ApiClient operator() {
-        DataFolder folder = new DataFolder(data());
-        RunFile run = RunFile.ofRunning(folder).orElseThrow();
-        return ApiClient.ofClient(
-                run.url(),
-                run.keycloakUrl(),
-                "operator",
-                DemoWorld.CLI_CLIENT,
-                Secrets.in(folder).password(DemoWorld.CLI_SECRET));
-    }
-
     /** Stops Redis and deletes its files, so that it starts again empty. */
     private static void emptyRedis() throws IOException {
-        try (Stream<Path> kept = Files.walk(data().resolve("redis"))) {
+        try (Stream<Path> kept = Files.walk(installation.data().resolve("redis"))) {
             for (Path file : kept.filter(path -> path.getFileName().toString().endsWith(".aof")
                             || path.getFileName().toString().endsWith(".manifest"))
                     .toList()) {
                 Files.delete(file);
             }
         }
-        program("redis").ifPresent(ProcessHandle::destroyForcibly);
+        installation.program("redis").ifPresent(ProcessHandle::destroyForcibly);
     }
 
     /** As {@code pg_ctl stop -m fast} does: the server ends every connection, and then ends regularly. */
     private static ProcessHandle stopDatabase() throws Exception {
-        ProcessHandle database = program("postgres").orElseThrow();
+        ProcessHandle database = installation.program("postgres").orElseThrow();
         assertThat(new ProcessBuilder("kill", "-INT", Long.toString(database.pid()))
                         .start()
                         .waitFor())
@@ -248,28 +216,17 @@ class DemoIT {
         return database;
     }
 
-    /** The process beside the service with this name. */
-    private static Optional<ProcessHandle> program(String name) throws IOException {
-        Path pidFile = new DataFolder(data()).resolve("run").resolve(name + ".pid");
-        if (!Files.exists(pidFile)) {
-            return Optional.empty();
-        }
-        return ProcessHandle.of(Long.parseLong(Files.readString(pidFile).split(" ")[0]));
-    }
-
     private static void killOne(boolean agent) throws Exception {
         if (agent) {
-            program("agent").ifPresent(ProcessHandle::destroyForcibly);
-            return;
+            installation.killAgent();
+        } else {
+            installation.killService();
         }
-        service.destroyForcibly().waitFor();
-        service = start("up");
-        awaitReady();
     }
 
     /** Every start of a demonstration's job writes its attempt's id into a file of the workload. */
     private static void nothingStartedTwice() {
-        try (Stream<Path> files = Files.walk(data().resolve("agent"))) {
+        try (Stream<Path> files = Files.walk(installation.data().resolve("agent"))) {
             List<Path> starts = files.filter(file -> file.endsWith(".starts")).toList();
             assertThat(starts).isNotEmpty();
             for (Path file : starts) {
@@ -333,10 +290,10 @@ class DemoIT {
      * Plays beside the test; returns once the story has begun, because until then the command needs a running service.
      */
     private static Play play(String... options) throws Exception {
-        awaitReady();
+        installation.awaitReady();
         List<String> arguments = new ArrayList<>(List.of("demo"));
         arguments.addAll(List.of(options));
-        Process demo = start(arguments.toArray(String[]::new));
+        Process demo = installation.start(arguments.toArray(String[]::new));
         CompletableFuture<String> begun = new CompletableFuture<>();
         // A thread of its own: it runs for minutes, and the common pool may have only one thread, which others need.
         List<String> seen = new CopyOnWriteArrayList<>();
@@ -362,51 +319,6 @@ class DemoIT {
         return new Play(seen, play);
     }
 
-    private static void awaitReady() {
-        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(200)).until(() -> {
-            assertThat(ended(service)).as("the service ended%s", logs()).isFalse();
-            return RunFile.ofRunning(new DataFolder(data()))
-                    .filter(RunFile::ready)
-                    .isPresent();
-        });
-    }
-
-    /** The last lines of the service's and the agent's logs, for readers of the report without access to the folder. */
-    private static String logs() throws IOException {
-        StringBuilder logs = new StringBuilder();
-        for (Path log : List.of(FOLDER.resolve("up.out"), data().resolve("log/agent.log"))) {
-            List<String> lines = Files.exists(log) ? Files.readAllLines(log) : List.of();
-            logs.append("\n--- ").append(log.getFileName()).append('\n');
-            lines.stream().skip(Math.max(0, lines.size() - LAST_LINES)).forEach(line -> logs.append(line)
-                    .append('\n'));
-        }
-        return logs.toString();
-    }
-
-    private static boolean ended(Process process) {
-        return !process.isAlive();
-    }
-
-    private static Process start(String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx384m",
-                "-jar",
-                Path.of("target", "quarkus-app", "quarkus-run.jar").toString()));
-        command.addAll(List.of(arguments));
-        command.addAll(List.of("--data-dir", data().toString()));
-        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
-        if (arguments[0].equals("up")) {
-            builder.redirectOutput(
-                    ProcessBuilder.Redirect.appendTo(FOLDER.resolve("up.out").toFile()));
-        }
-        builder.environment().putAll(PORTS);
-        // On a slow machine a restart of the service takes longer than a node's lease, and work would end.
-        builder.environment().put("QUARTERMASTER_AGENTS_LEASE", "PT10M");
-        return builder.start();
-    }
-
-    private static Path data() {
-        return FOLDER.resolve("data");
-    }
+    @Nested
+    class Pauses extends PauseTests {}
 }

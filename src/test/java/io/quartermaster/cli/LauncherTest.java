@@ -147,7 +147,7 @@ class LauncherTest {
                 "test --unit BookTest,PoolTest#a -X    | test -Dspotless.check.skip -Dtest=BookTest,PoolTest#a -X",
                 "test --unit --seed -7                 | test -Dspotless.check.skip -Dqm.cases=25 -Dqm.seed=-7",
                 "test --it PoolIT#a,LeaseIT -X         | process-test-classes failsafe:integration-test failsafe:verify"
-                        + " -Dspotless.check.skip -Dit.test=PoolIT#a,LeaseIT -Dqm.test.prepared=HOME/target/prepared -X",
+                        + " -Dspotless.check.skip -Dit.test=PoolIT#a,LeaseIT -X",
                 "fmt                                   | -q spotless:apply",
                 "bench                                 | test -Dspotless.check.skip -Dtest=RepresentativeBenchmark"
                         + " -Dqm.bench.parts=all -Dqm.bench.check=false",

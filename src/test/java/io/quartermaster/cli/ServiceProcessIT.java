@@ -132,6 +132,8 @@ class ServiceProcessIT {
         List<String> command = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-Xmx384m",
+                "-XX:TieredStopAtLevel=1",
+                "-XX:+UseSerialGC",
                 "-jar",
                 Path.of("target", "quarkus-app", "quarkus-run.jar").toString()));
         command.addAll(List.of(arguments));

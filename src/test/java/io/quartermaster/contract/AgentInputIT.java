@@ -9,11 +9,11 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quarkus.test.junit.QuarkusTest;
 import io.quartermaster.access.Role;
+import io.quartermaster.testing.JsonBody;
 import io.restassured.response.Response;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.UUID;
 import java.util.regex.Pattern;
 import org.assertj.core.api.SoftAssertions;
@@ -169,14 +169,17 @@ class AgentInputIT {
 
     private static void requireOwnWords(SoftAssertions softly, String shown, Response response) {
         softly.assertThat(response.contentType()).as(shown).contains("application/problem+json");
-        List<Map<String, String>> errors = response.path("errors");
+        List<JsonNode> errors = JsonBody.elements(JsonBody.of(response).path("errors"));
         softly.assertThat(errors)
                 .as("%s: %s", shown, response.asString())
                 .isNotEmpty()
                 .allSatisfy(error -> {
-                    assertThat(error.get("field")).isNotBlank();
-                    assertThat(error.get("accepted")).as(error.toString()).isNotBlank();
-                    assertThat(error.get("message"))
+                    assertThat(error.path("field").asText()).isNotBlank();
+                    assertThat(error.path("accepted").asText())
+                            .as(error.toString())
+                            .isNotBlank();
+                    assertThat(error.path("message").asText())
+                            .isNotBlank()
                             .doesNotContain("java.", "io.quartermaster", "com.fasterxml", "Source", "`");
                 });
     }

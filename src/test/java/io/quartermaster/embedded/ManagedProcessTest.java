@@ -67,6 +67,23 @@ class ManagedProcessTest {
         assertThat(ManagedProcess.adopt(spec("exec sleep 60", "1", folder))).isEmpty();
     }
 
+    @Test
+    void itsEndEndsTheWaitForIt() throws Exception {
+        ManagedProcess managedProcess = ManagedProcess.start(spec("read line < \"$2\"", "1", fifo()));
+
+        assertThat(managedProcess.endsWithin(Duration.ofMillis(1))).isFalse();
+        Files.writeString(folder.resolve("fifo"), "end\n");
+
+        assertThat(managedProcess.endsWithin(PATIENCE)).isTrue();
+    }
+
+    private Path fifo() throws Exception {
+        Path fifo = folder.resolve("fifo");
+        assertThat(new ProcessBuilder("mkfifo", fifo.toString()).start().waitFor())
+                .isZero();
+        return fifo;
+    }
+
     private ManagedProcess.Spec spec(String script, String fingerprint, Path argument) {
         return new ManagedProcess.Spec(
                 "program",

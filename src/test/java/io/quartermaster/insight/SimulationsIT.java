@@ -9,6 +9,7 @@ import static io.quartermaster.tenancy.TestTenants.viewerToken;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
+import io.quartermaster.testing.JsonBody;
 import io.restassured.response.Response;
 import java.time.Duration;
 import java.time.Instant;
@@ -107,9 +108,11 @@ class SimulationsIT {
     }
 
     private static String eventually(String tenant, String id, String state) {
-        Awaitility.await()
-                .atMost(PATIENCE)
-                .until(() -> get(tenant, id).path("workload.state").equals(state));
+        Awaitility.await().atMost(PATIENCE).until(() -> JsonBody.of(get(tenant, id))
+                .path("workload")
+                .path("state")
+                .asText()
+                .equals(state));
         return id;
     }
 

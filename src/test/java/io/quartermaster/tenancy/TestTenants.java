@@ -3,6 +3,7 @@ package io.quartermaster.tenancy;
 import static io.restassured.RestAssured.given;
 
 import io.quartermaster.testing.Identity;
+import io.quartermaster.testing.JsonBody;
 import io.quartermaster.testing.Management;
 import io.restassured.http.ContentType;
 import io.restassured.response.Response;
@@ -71,9 +72,9 @@ public final class TestTenants {
         Awaitility.await("operation is " + state)
                 .atMost(PATIENCE)
                 .pollInterval(Duration.ofMillis(200))
-                .until(() -> request(operatorToken())
-                        .get("/v1/operator/operations/" + operation)
+                .until(() -> JsonBody.of(request(operatorToken()).get("/v1/operator/operations/" + operation))
                         .path("state")
+                        .asText()
                         .equals(state));
     }
 

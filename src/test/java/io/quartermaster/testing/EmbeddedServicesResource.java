@@ -2,25 +2,16 @@ package io.quartermaster.testing;
 
 import io.quarkus.test.common.QuarkusTestResource;
 import io.quarkus.test.common.QuarkusTestResourceLifecycleManager;
-import io.quartermaster.embedded.DataFolder;
-import io.quartermaster.embedded.EmbeddedConfig;
 import io.quartermaster.embedded.EmbeddedServices;
-import io.quartermaster.embedded.Ports;
-import io.quartermaster.embedded.ProgressListener;
 import io.quartermaster.launch.Component;
 import java.io.IOException;
 import java.io.Reader;
 import java.io.UncheckedIOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.EnumSet;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Properties;
-import java.util.Set;
 import java.util.stream.Collectors;
 
 /**
@@ -29,8 +20,7 @@ import java.util.stream.Collectors;
  * service, so a test that needs it calls {@link Identity#await} first.
  *
  * <p>{@code -Dqm.test.identity=false} leaves Keycloak out, for quick runs of tests that need no token.
- * {@code -Dqm.test.prepared=FOLDER} starts from a copy of that folder, in which PostgreSQL already holds Keycloak's
- * schema; the first run creates it. Keycloak then starts in half the time.
+ * {@link PreparedData} says how Keycloak starts sooner.
  */
 @QuarkusTestResource(EmbeddedServicesResource.class)
 public final class EmbeddedServicesResource implements QuarkusTestResourceLifecycleManager {
@@ -69,67 +59,15 @@ public final class EmbeddedServicesResource implements QuarkusTestResourceLifecy
             components.remove(Component.KEYCLOAK);
         }
         if (components.contains(Component.KEYCLOAK)) {
-            Optional.ofNullable(System.getProperty("qm.test.prepared"))
-                    .map(Path::of)
-                    .ifPresent(prepared -> copyPrepared(prepared, folder.data(), components));
+            PreparedData.copyTo(folder.data());
         }
-        EmbeddedServices services = EmbeddedServices.start(config(folder.data(), components));
+        EmbeddedServices services = EmbeddedServices.start(PreparedData.config(folder.data(), components));
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             services.close();
             folder.release();
         }));
         System.setProperty(SUPERUSER_PASSWORD, superuserPassword(folder.data()));
         return services.properties();
-    }
-
-    private static EmbeddedConfig config(Path data, Set<Component> components) {
-        return new EmbeddedConfig(
-                DataFolder.open(data),
-                Path.of("target", "keycloak").toAbsolutePath(),
-                components,
-                Ports.anyFree(),
-                Ports.anyFree(),
-                Ports.anyFree(),
-                ProgressListener.silent());
-    }
-
-    private static void copyPrepared(Path prepared, Path data, Set<Component> components) {
-        try {
-            prepare(prepared.toAbsolutePath(), components);
-            Files.createDirectories(data);
-            // The owners of files matter: PostgreSQL runs as its own user if the tests run as root.
-            Process copy = new ProcessBuilder("cp", "-a", prepared + "/.", data.toString())
-                    .inheritIO()
-                    .start();
-            if (copy.waitFor() != 0) {
-                throw new IllegalStateException("cannot copy " + prepared + " to " + data);
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        } catch (InterruptedException e) {
-            throw new IllegalStateException(e);
-        }
-    }
-
-    /**
-     * Creates the folder unless it exists. A run that is killed meanwhile leaves no folder, and a concurrent run waits.
-     */
-    private static void prepare(Path prepared, Set<Component> components) throws IOException {
-        Path making = prepared.resolveSibling(prepared.getFileName() + ".making");
-        Files.createDirectories(making.getParent());
-        try (FileChannel channel = FileChannel.open(
-                        prepared.resolveSibling(prepared.getFileName() + ".lock"),
-                        StandardOpenOption.CREATE,
-                        StandardOpenOption.WRITE);
-                FileLock lock = channel.lock()) {
-            if (lock.isValid() && !Files.isDirectory(prepared)) {
-                TestFolder.empty(new DataFolder(making));
-                try (EmbeddedServices services = EmbeddedServices.start(config(making, components))) {
-                    services.identity().join();
-                }
-                Files.move(making, prepared);
-            }
-        }
     }
 
     private static String superuserPassword(Path data) {

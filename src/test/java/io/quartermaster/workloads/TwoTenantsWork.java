@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.dispatch.Dispatcher;
 import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.testing.JsonBody;
 import io.restassured.response.Response;
 import io.vertx.mutiny.redis.client.RedisAPI;
 import jakarta.inject.Inject;
@@ -83,7 +84,7 @@ abstract class TwoTenantsWork {
     }
 
     static String state(String id) {
-        return get(id).path("workload.state");
+        return JsonBody.of(get(id)).path("workload").path("state").asText();
     }
 
     static void cancel(String id) {

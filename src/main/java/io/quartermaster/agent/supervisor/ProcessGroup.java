@@ -150,6 +150,7 @@ public final class ProcessGroup {
             if (System.nanoTime() - deadline >= 0) {
                 return false;
             }
+            // Most of them are no children of the agent, so the JDK has no event for their ends.
             Thread.sleep(20);
         }
     }
@@ -172,6 +173,7 @@ public final class ProcessGroup {
                 return false;
             }
             signal(moving, Signal.STOP);
+            // The JDK has no event for a process that stands still.
             Thread.sleep(10);
         }
     }

@@ -4,10 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.cli.demo.ApiClient;
-import io.quartermaster.cli.demo.DemoPasswords;
 import io.quartermaster.cli.demo.DemoWorld;
-import io.quartermaster.embedded.DataFolder;
-import io.quartermaster.embedded.Ports;
 import java.io.IOException;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -19,93 +16,49 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Preemption by pause, from a policy to the processes on the node and back: the packaged program, its API, its agent.
+ * {@link DemoIT} runs them on its installation, because the start of one takes longer than all of these tests.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock("a whole installation")
-class PauseIT {
+abstract class PauseTests {
 
-    private static final Duration PATIENCE = Duration.ofMinutes(15);
-    private static final Map<String, String> PORTS = Map.of(
-            "QM_HTTP_PORT", Integer.toString(Ports.anyFree()),
-            "QM_MANAGEMENT_PORT", Integer.toString(Ports.anyFree()),
-            "QM_POSTGRES_PORT", Integer.toString(Ports.anyFree()),
-            "QM_REDIS_PORT", Integer.toString(Ports.anyFree()),
-            "QM_KEYCLOAK_PORT", Integer.toString(Ports.anyFree()));
-
-    /** The folder stays, with all logs, until the build folder is emptied. */
-    private static final Path FOLDER =
-            Path.of("target", "it-pause-" + ProcessHandle.current().pid()).toAbsolutePath();
+    private static final Duration PATIENCE = TestInstallation.PATIENCE;
 
     /** Counts into a file, from 1 in every process, until the file {@code .enough} exists. */
     private static final String COUNT =
             "echo $$ >> \"$QM_CHECKPOINT_DIR/.pids\"; n=0; while [ ! -e \"$QM_CHECKPOINT_DIR/.enough\" ]; do"
                     + " n=$((n+1)); echo $n >> \"$QM_CHECKPOINT_DIR/.steps\"; sleep 0.1; done; echo \"done at $n\"";
 
-    @SuppressWarnings("NullAway.Init") // set before all tests
-    private static Process service;
-
-    private static DemoPasswords passwords() {
-        return DemoPasswords.of(new DataFolder(data()));
-    }
-
     private static ApiClient rnd() {
-        return user(DemoWorld.RND_MEMBER, passwords().member());
+        return DemoIT.installation.user(DemoWorld.RND_MEMBER);
     }
 
     private static ApiClient devops() {
-        return user(DemoWorld.DEVOPS_MEMBER, passwords().member());
-    }
-
-    private static ApiClient user(String name, String password) {
-        RunFile run = RunFile.ofRunning(new DataFolder(data())).orElseThrow();
-        return ApiClient.ofUser(run.url(), run.keycloakUrl(), DemoWorld.OWNER, name, password);
+        return DemoIT.installation.user(DemoWorld.DEVOPS_MEMBER);
     }
 
     @BeforeAll
-    static void up() throws Exception {
-        Files.createDirectories(FOLDER);
-        service = start("up");
-        awaitReady();
-        letRndBePaused();
-    }
-
-    @AfterAll
-    static void down() throws Exception {
-        Process down = start("down");
-        assertThat(down.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
-        for (String port : PORTS.values()) {
-            assertThat(Ports.answers(Integer.parseInt(port))).isFalse();
-        }
-    }
-
-    private static void letRndBePaused() throws Exception {
-        ApiClient admin = user("admin", passwords().admin());
+    static void letRndBePaused() throws Exception {
+        ApiClient admin = DemoIT.installation.user("admin");
         String path = "/v1/tenants/" + DemoWorld.OWNER + "/policies/rnd";
         ApiClient.Answer before = admin.get(path);
         String body = """
                 {"group": "/rnd", "quotas": [{"pool": "demo", "reserved": "5", "limit": "9"}],
                  "profiles": ["1gpu", "2gpu", "3gpu"], "grace": "PT5M", "onPreemption": "pause"}
                 """;
-        RunFile run = RunFile.ofRunning(new DataFolder(data())).orElseThrow();
         try (HttpClient http = HttpClient.newHttpClient()) {
             HttpResponse<String> changed = http.send(
-                    HttpRequest.newBuilder(URI.create(run.url() + path))
+                    HttpRequest.newBuilder(
+                                    URI.create(DemoIT.installation.running().url() + path))
                             .header("Authorization", "Bearer " + admin.token())
                             .header("Content-Type", "application/json")
                             .header("If-Match", before.etag().orElseThrow())
@@ -119,24 +72,25 @@ class PauseIT {
     /** A counting workload, as its owner and its node see it. */
     private record Counter(ApiClient owner, String id) {
         static Counter submit(ApiClient owner, String queue, String name) {
-            JsonNode submitted = owner.require(owner.post(
-                    "/v1/tenants/" + DemoWorld.OWNER + "/workloads",
-                    Map.of(
-                            "queue",
-                            queue,
-                            "name",
-                            name,
-                            "type",
-                            "training",
-                            "command",
-                            List.of("sh", "-c", COUNT),
-                            "abortCallback",
-                            List.of("sh", "-c", "echo called > \"$QM_CHECKPOINT_DIR/.callback\""))));
-            return new Counter(owner, submitted.path("id").asText());
+            return new Counter(
+                    owner,
+                    TestInstallation.submit(
+                            owner,
+                            Map.of(
+                                    "queue",
+                                    queue,
+                                    "name",
+                                    name,
+                                    "type",
+                                    "training",
+                                    "command",
+                                    List.of("sh", "-c", COUNT),
+                                    "abortCallback",
+                                    List.of("sh", "-c", "echo called > \"$QM_CHECKPOINT_DIR/.callback\""))));
         }
 
         String path() {
-            return "/v1/tenants/" + DemoWorld.OWNER + "/workloads/" + id;
+            return TestInstallation.workloads() + "/" + id;
         }
 
         JsonNode details() {
@@ -156,7 +110,9 @@ class PauseIT {
         }
 
         Path file(String name) {
-            return data().resolve("agent/state/tenants")
+            return DemoIT.installation
+                    .data()
+                    .resolve("agent/state/tenants")
                     .resolve(DemoWorld.OWNER)
                     .resolve("checkpoints")
                     .resolve(id)
@@ -235,9 +191,7 @@ class PauseIT {
                 .contains("was paused at", "is paused: its processes stay on its node", "waits to resume there");
         assertThat(explained.path("position").path("aheadInQueue").asInt()).isZero();
 
-        service.destroyForcibly().waitFor();
-        service = start("up");
-        awaitReady();
+        DemoIT.installation.killService();
         victim.await("paused");
         assertThat(victim.steps()).isEqualTo(stoodAt);
         assertThat(victim.hasProcesses()).isTrue();
@@ -259,7 +213,7 @@ class PauseIT {
                 .require(victim.owner().get(victim.path() + "/logs?attempt=2"))
                 .asText();
         assertThat(log).contains("paused", "continues as attempt", "done at " + steps.size());
-        assertThat(start("audit").waitFor()).isZero();
+        assertThat(DemoIT.installation.run("audit")).isZero();
     }
 
     @Test
@@ -285,7 +239,7 @@ class PauseIT {
         held.await("running");
         Awaitility.await().atMost(PATIENCE).until(() -> held.pids().size() == 2);
         finish(List.of(jobs.get(0), held));
-        assertThat(start("audit").waitFor()).isZero();
+        assertThat(DemoIT.installation.run("audit")).isZero();
     }
 
     @Test
@@ -301,38 +255,5 @@ class PauseIT {
         victim.await("running");
         Awaitility.await().atMost(PATIENCE).until(() -> victim.pids().size() == 2);
         finish(jobs);
-    }
-
-    private static void awaitReady() {
-        Awaitility.await().atMost(PATIENCE).pollInterval(Duration.ofMillis(200)).until(() -> {
-            assertThat(service.isAlive())
-                    .as("the service ended; see %s", FOLDER.resolve("up.out"))
-                    .isTrue();
-            return RunFile.ofRunning(new DataFolder(data()))
-                    .filter(RunFile::ready)
-                    .isPresent();
-        });
-    }
-
-    private static Process start(String... arguments) throws IOException {
-        List<String> command = new ArrayList<>(List.of(
-                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
-                "-Xmx384m",
-                "-jar",
-                Path.of("target", "quarkus-app", "quarkus-run.jar").toString()));
-        command.addAll(List.of(arguments));
-        command.addAll(List.of("--data-dir", data().toString()));
-        ProcessBuilder builder = new ProcessBuilder(command)
-                .redirectErrorStream(true)
-                .redirectOutput(ProcessBuilder.Redirect.appendTo(
-                        FOLDER.resolve(arguments[0] + ".out").toFile()));
-        builder.environment().putAll(PORTS);
-        // On a slow machine a restart of the service takes longer than a node's lease, and work would end.
-        builder.environment().put("QUARTERMASTER_AGENTS_LEASE", "PT10M");
-        return builder.start();
-    }
-
-    private static Path data() {
-        return FOLDER.resolve("data");
     }
 }
