@@ -436,8 +436,12 @@ public final class Planner {
         backfillReservations.suspendFor(candidate, poolRequest.space(), false);
         PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
         Preemptor preemptor = poolRequest.preemptor(head, placementRequest, allowed);
-        Optional<EvictionPlan> evictionPlan =
-                evictionPlanner.plan(preemptor, signature, backfillReservations.suspended(poolRequest.space()));
+        Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(
+                preemptor,
+                signature,
+                backfillReservations.suspended(poolRequest.space()),
+                failed.filter(attempts -> attempts.areReleasesKnownToFail(within))
+                        .isPresent());
         boolean isLeftToTheNextPlan = evictionPlanner.takeRanOut();
         EvictionAttempt made = isLeftToTheNextPlan
                 ? EvictionAttempt.POSTPONED
@@ -457,6 +461,9 @@ public final class Planner {
         if (made == EvictionAttempt.NONE && asked == Preemptor.AllowedActions.STOPPING) {
             boolean admitted = QuotaAdmission.projected(poolRequest.ask()).isEmpty();
             failed.ifPresent(attempts -> attempts.makingRoomFailed(within, admitted, byMovesOnly));
+            if (admitted) {
+                failed.ifPresent(attempts -> attempts.releasesFailed(within));
+            }
         }
         return made;
     }

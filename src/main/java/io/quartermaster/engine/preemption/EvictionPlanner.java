@@ -22,6 +22,7 @@ import io.quartermaster.engine.quota.QuotaRequest;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
@@ -112,9 +113,13 @@ public final class EvictionPlanner {
      *
      * @param requestSignature the signature of the request, if no property of the preemptor matters
      * @param withoutReservations the classes, by their numbers, whose reservations do not bind the preemptor
+     * @param areReleasesKnownToFail whether it is known that there is no place after all evicted work has left
      */
     public Optional<EvictionPlan> plan(
-            Preemptor preemptor, Optional<RequestSignature> requestSignature, Set<Long> withoutReservations) {
+            Preemptor preemptor,
+            Optional<RequestSignature> requestSignature,
+            Set<Long> withoutReservations,
+            boolean areReleasesKnownToFail) {
         targets = null;
         Optional<QuotaAdmission.Violation> violation = QuotaAdmission.projected(preemptor.quotaRequest());
         if (violation.isPresent() && !isRemovable(violation.get().bound())) {
@@ -123,9 +128,10 @@ public final class EvictionPlanner {
         Transaction transaction = cluster.transaction();
         SolutionValidator solutionValidator = new SolutionValidator(cluster, transaction, rules, preemptor);
         if (violation.isEmpty()) {
-            Optional<EvictionPlan> evictionPlan = fromPendingReleases(preemptor, requestSignature)
-                    .or(() -> byConsolidation(
-                            transaction, preemptor, requestSignature, withoutReservations, solutionValidator));
+            Optional<EvictionPlan> pendingReleases =
+                    areReleasesKnownToFail ? Optional.empty() : fromPendingReleases(preemptor, requestSignature);
+            Optional<EvictionPlan> evictionPlan = pendingReleases.or(() ->
+                    byConsolidation(transaction, preemptor, requestSignature, withoutReservations, solutionValidator));
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -523,16 +529,19 @@ public final class EvictionPlanner {
         if (!all.anybody(allowed)) {
             return Optional.empty();
         }
-        UnitsByNode byNode = work.byNode(pool);
-        Predicate<QuotaPath> mayGive = mayGive(preemptor, evictionScope, candidate, allowed);
-        List<SortedSet<NodeId>> domains = targets(preemptor);
-        List<SortedSet<NodeId>> areas = new ArrayList<>();
-        for (SortedSet<NodeId> area : domains) {
-            if (couldFree(preemptor, area, byNode.on(area), mayGive, candidate)) {
-                areas.add(area);
-            }
+        SortedSet<EvictionUnit> ownUnits = work.running(pool, preemptor.path()).units();
+        if (!QuotaAdmission.couldAdmitAfter(
+                preemptor.quotaRequest(), gpuMilliOf(ownUnits, candidate), evictionScope.fromOthers)) {
+            return Optional.empty();
         }
-        boolean isForOneNode = preemptor.request().workers() == 1 && !domains.isEmpty();
+        UnitsByNode byNode = work.byNode(pool);
+        EvictableAmounts amounts = new EvictableAmounts(
+                rules, preemptor, mayGive(preemptor, evictionScope, candidate, allowed), candidate);
+        boolean isForOneNode = preemptor.request().workers() == 1
+                && preemptor.space().pool().capacity() instanceof Pool.Capacity.Nodes;
+        List<SortedSet<NodeId>> areas = isForOneNode && !evictionScope.fromOthers
+                ? nodesOf(preemptor, ownUnits, byNode, amounts)
+                : areas(targets(preemptor), byNode, amounts);
         if (isForOneNode && areas.isEmpty() && onlyDevicesAreMissing(preemptor)) {
             return Optional.empty();
         }
@@ -607,32 +616,44 @@ public final class EvictionPlanner {
         return false;
     }
 
-    /** Whether enough is free in an area together with all that could be evicted there. */
-    private static boolean couldFree(
-            Preemptor preemptor,
-            SortedSet<NodeId> area,
-            SortedMap<QuotaPath, SortedSet<EvictionUnit>> units,
-            Predicate<QuotaPath> mayGive,
-            Predicate<EvictionUnit> candidate) {
-        long missing = preemptor.request().leastGpuMilli();
-        for (NodeId node : area) {
-            missing -= preemptor.space().freeGpuMilli(node, Availability.AFTER_RELEASES);
+    private static long gpuMilliOf(SortedSet<EvictionUnit> units, Predicate<EvictionUnit> candidate) {
+        long gpuMilli = 0;
+        for (EvictionUnit evictionUnit : units) {
+            gpuMilli += candidate.test(evictionUnit) ? evictionUnit.tenure().gpuMilli() : 0;
         }
-        boolean any = false;
-        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup : units.entrySet()) {
-            if (mayGive.test(ofGroup.getKey())) {
-                for (EvictionUnit evictionUnit : ofGroup.getValue()) {
-                    if (candidate.test(evictionUnit)) {
-                        any = true;
-                        missing -= evictionUnit.gpuMilli();
-                        if (missing <= 0) {
-                            return true;
-                        }
-                    }
-                }
+        return gpuMilli;
+    }
+
+    /** The areas in which enough could be evicted. */
+    private static List<SortedSet<NodeId>> areas(
+            List<SortedSet<NodeId>> domains, UnitsByNode byNode, EvictableAmounts amounts) {
+        List<SortedSet<NodeId>> areas = new ArrayList<>();
+        for (SortedSet<NodeId> area : domains) {
+            if (amounts.couldFree(area, byNode)) {
+                areas.add(area);
             }
         }
-        return any && missing <= 0;
+        return areas;
+    }
+
+    /** Like {@link #areas}, for victims of the preemptor's own group alone, which are on few nodes. */
+    private List<SortedSet<NodeId>> nodesOf(
+            Preemptor preemptor, SortedSet<EvictionUnit> ownUnits, UnitsByNode byNode, EvictableAmounts amounts) {
+        Set<NodeId> concerned = new TreeSet<>();
+        ownUnits.forEach(evictionUnit -> concerned.addAll(evictionUnit.concernedNodes()));
+        Set<NodeId> enough = new HashSet<>();
+        for (NodeId node : concerned) {
+            if (amounts.couldFree(new TreeSet<>(List.of(node)), byNode)) {
+                enough.add(node);
+            }
+        }
+        List<SortedSet<NodeId>> areas = new ArrayList<>();
+        for (SortedSet<NodeId> target : enough.isEmpty() ? List.<SortedSet<NodeId>>of() : targets(preemptor)) {
+            if (enough.contains(target.first())) {
+                areas.add(target);
+            }
+        }
+        return areas;
     }
 
     /** Whether a candidate may be chosen at all, as far as this does not depend on the use at the moment of choice. */
@@ -660,6 +681,11 @@ public final class EvictionPlanner {
             @Override
             public boolean isApart(EvictionUnit evictionUnit) {
                 return rules.hasItsTimeSlice(evictionUnit.candidate());
+            }
+
+            @Override
+            public int rightsAgainstOtherTenants() {
+                return rules.rightsAgainstOtherTenants(preemptor);
             }
         };
     }

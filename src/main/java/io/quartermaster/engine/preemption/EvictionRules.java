@@ -12,6 +12,7 @@ import io.quartermaster.engine.quota.QuotaRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.function.ToLongFunction;
 
 /**
@@ -175,6 +176,27 @@ final class EvictionRules {
                 || branch.occupiedGpuMilli() > branch.reservedGpuMilli();
     }
 
+    /** The branch of another group that is compared with the preemptor's branch in the first tree. */
+    QuotaNode branchToCompare(Preemptor preemptor, QuotaPath group) {
+        QuotaNode mine = preemptor.quotaRequest().leaves().getFirst();
+        return pair(mine, mine.tree().leaf(group)).victimBranch();
+    }
+
+    /**
+     * What a branch holds beyond its share, by the right that takes most. It loses victims only while this is more than
+     * 0. Empty if no right bounds what it may lose: an implied quota, or one beside capacity that is not lent, which
+     * counts as used.
+     */
+    OptionalLong excessGpuMilli(QuotaNode branch) {
+        if (branch.isImplied() || !branch.tree().lendsAll()) {
+            return OptionalLong.empty();
+        }
+        long shareGpuMilli = settings.reclaim() == Settings.Reclaim.FAIR_SHARE
+                ? Math.min(branch.fairGpuMilli(), branch.reservedGpuMilli())
+                : branch.reservedGpuMilli();
+        return OptionalLong.of(Math.max(0, branch.used().projected() - shareGpuMilli));
+    }
+
     private static Optional<EvictionReceipt.Right> byReserved(Preemptor preemptor, List<Pair> pairs) {
         return grants(preemptor, pairs, QuotaNode::reservedGpuMilli, true)
                 ? Optional.of(EvictionReceipt.Right.RESERVED)
@@ -231,6 +253,22 @@ final class EvictionRules {
                     && staysWithin(pair, preemptor.quotaRequest().gpuMilli(), measure);
         }
         return granted;
+    }
+
+    /**
+     * The preemptor's side of its rights against work of other tenants, as a number that is the same while these
+     * answers are: for each tree, whether its path stays within what is reserved, and within its fair share.
+     */
+    int rightsAgainstOtherTenants(Preemptor preemptor) {
+        int answers = 1;
+        for (QuotaNode leaf : preemptor.quotaRequest().leaves()) {
+            Pair pair = new Pair(leaf, leaf.branchBelow(leaf.tree().root()), leaf);
+            long gpuMilli = preemptor.quotaRequest().gpuMilli();
+            answers = answers * 4
+                    + (staysWithin(pair, gpuMilli, QuotaNode::reservedGpuMilli) ? 2 : 0)
+                    + (staysWithin(pair, gpuMilli, QuotaNode::fairGpuMilli) ? 1 : 0);
+        }
+        return answers;
     }
 
     private static boolean staysWithin(Pair pair, long gpuMilli, ToLongFunction<QuotaNode> measure) {

@@ -11,6 +11,7 @@ import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -35,13 +36,15 @@ final class VictimQueue {
     private final QuotaNode root;
     private final Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> unitsOf;
     private final Predicate<EvictionUnit> candidate;
-    private final Map<QuotaNode, Group> groups = new HashMap<>();
+    private final Map<QuotaNode, Group> groups = new IdentityHashMap<>();
     /** The branches with units, where these are known; null if all branches may have some. */
     private final @Nullable Set<QuotaNode> populated;
 
     private final String preemptorTenant;
     /** The first victim under each branch as far as it is known, by tenant. */
     private final Map<String, Map<QuotaNode, Optional<Offer>>> first = new HashMap<>();
+    /** The preemptor's rights against other tenants, as of the first victims that are known. */
+    private int rights;
 
     /** The victims that may be chosen, given the use at the time. */
     interface Allowed {
@@ -54,6 +57,14 @@ final class VictimQueue {
         /** Whether the unit may be refused although others of its group are allowed. */
         default boolean isApart(EvictionUnit evictionUnit) {
             return false;
+        }
+
+        /**
+         * The preemptor's side of its rights against all other tenants. While it is the same, an eviction in its own
+         * tenant changes nothing for their work.
+         */
+        default int rightsAgainstOtherTenants() {
+            return 0;
         }
 
         /** Allows every candidate. */
@@ -177,35 +188,61 @@ final class VictimQueue {
 
     /** Whether some unit could be chosen now. */
     boolean anybody(Allowed allowed) {
+        discardIfRightsChanged(allowed);
         return firstBelow(root, allowed).isPresent();
     }
 
     /**
      * Removes and returns the next victim. The caller releases it before the next call.
      *
-     * <p>A victim changes the use of its own branch only. So the other branches keep their first victim, unless the
-     * preemptor belongs to the same tenant, whose use decides its right against all others.
+     * <p>A victim changes the use of its own branch only, so the other branches keep their first victim. A victim of
+     * the preemptor's own tenant may also give the preemptor other rights, which concern all tenants. Inside another
+     * tenant, the right against all groups is the same, because it compares the tenants. It can be lost with a victim,
+     * so the first of a tenant is checked again.
      */
     Optional<EvictionUnit> poll(Allowed allowed) {
+        discardIfRightsChanged(allowed);
         Optional<Offer> offer = firstBelow(root, allowed);
+        while (offer.isPresent() && !allowed.unit(offer.get().unit)) {
+            first.remove(offer.get().tenant());
+            offer = firstBelow(root, allowed);
+        }
         if (offer.isEmpty()) {
             return Optional.empty();
         }
         offer.get().group.take(offer.get().unit);
-        String tenant = offer.get().unit.candidate().booking().path().tenant();
-        if (tenant.equals(preemptorTenant)) {
-            first.clear();
+        if (offer.get().tenant().equals(preemptorTenant)) {
+            first.remove(preemptorTenant);
         } else {
-            first.remove(tenant);
+            discardAbove(offer.get());
         }
         return Optional.of(offer.get().unit);
     }
 
-    private record Offer(Group group, EvictionUnit unit) {}
+    private void discardIfRightsChanged(Allowed allowed) {
+        int now = allowed.rightsAgainstOtherTenants();
+        if (now != rights) {
+            first.clear();
+            rights = now;
+        }
+    }
+
+    private void discardAbove(Offer offer) {
+        Map<QuotaNode, Optional<Offer>> ofTenant = first.get(offer.tenant());
+        for (QuotaNode node = offer.leaf; ofTenant != null && node != null && node != root; node = node.parent()) {
+            ofTenant.remove(node);
+        }
+    }
+
+    private record Offer(QuotaNode leaf, Group group, EvictionUnit unit) {
+        String tenant() {
+            return leaf.path().tenant();
+        }
+    }
 
     private Optional<Offer> knownFirst(QuotaNode branch, Allowed allowed) {
         Map<QuotaNode, Optional<Offer>> ofTenant =
-                first.computeIfAbsent(branch.path().tenant(), tenant -> new HashMap<>());
+                first.computeIfAbsent(branch.path().tenant(), tenant -> new IdentityHashMap<>());
         Optional<Offer> known = ofTenant.get(branch);
         if (known == null) {
             known = allowed.under(branch) ? firstBelow(branch, allowed) : Optional.empty();
@@ -218,7 +255,7 @@ final class VictimQueue {
         if (node.children().isEmpty()) {
             Group group = groups.computeIfAbsent(node, leaf -> new Group(unitsOf.apply(leaf.path()), candidate));
             EvictionUnit evictionUnit = group.first(allowed);
-            return evictionUnit == null ? Optional.empty() : Optional.of(new Offer(group, evictionUnit));
+            return evictionUnit == null ? Optional.empty() : Optional.of(new Offer(node, group, evictionUnit));
         }
         List<QuotaNode> greatestShareFirst = new ArrayList<>();
         for (QuotaNode child : node.children()) {

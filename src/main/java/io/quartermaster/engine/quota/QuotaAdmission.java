@@ -151,6 +151,25 @@ public final class QuotaAdmission {
         return false;
     }
 
+    /**
+     * Whether limits and capacity could admit the request after work of its group has left. This is a bound for
+     * searches: false only if nothing that leaves makes them admit it.
+     *
+     * @param leavingGpuMilli the most that can leave in the request's group
+     * @param othersLeave whether any work of other groups could leave, too
+     */
+    public static boolean couldAdmitAfter(QuotaRequest quotaRequest, long leavingGpuMilli, boolean othersLeave) {
+        for (QuotaNode leaf : quotaRequest.leaves()) {
+            for (QuotaNode node = leaf; node != null; node = othersLeave ? null : node.parent()) {
+                if (node.used().projected() - leavingGpuMilli + quotaRequest.gpuMilli()
+                        > node.mostGpuMilli(View.PROJECTED)) {
+                    return false;
+                }
+            }
+        }
+        return true;
+    }
+
     private static Optional<Violation> check(QuotaRequest quotaRequest, View view) {
         Optional<Violation> violation = onItsPath(quotaRequest, view);
         return violation.isPresent() ? violation : overWhatIsLent(quotaRequest, view);

@@ -16,6 +16,9 @@ public final class FailedAttempts {
     private long startReservations = -1;
     private long startFreed;
     private boolean startWithin;
+    private long releasesReservations = -1;
+    private long releasesFreed;
+    private boolean releasesWithin;
     private long roomReservations = -1;
     private long roomFreed;
     private long roomReleases;
@@ -50,6 +53,25 @@ public final class FailedAttempts {
     }
 
     /**
+     * Records that there is no room after all evicted work has left, although the quotas would admit the start.
+     *
+     * @param withinReserved whether the start would have been within the reservation
+     */
+    public void releasesFailed(boolean withinReserved) {
+        releasesReservations = poolCapacity.reservationVersion();
+        releasesFreed = signature.freed(Availability.AFTER_RELEASES);
+        releasesWithin = withinReserved;
+    }
+
+    /** Whether it is known that there is no room after all evicted work has left. */
+    public boolean areReleasesKnownToFail(boolean withinReserved) {
+        return schedulingState.changes().isIncremental()
+                && releasesReservations == poolCapacity.reservationVersion()
+                && releasesFreed == signature.freed(Availability.AFTER_RELEASES)
+                && releasesWithin == withinReserved;
+    }
+
+    /**
      * Records that no room could be made.
      *
      * @param admitted whether the quotas would have admitted the start after all evicted work has left
@@ -65,14 +87,21 @@ public final class FailedAttempts {
         roomByMovesOnly = byMovesOnly;
     }
 
-    /** Whether it is known that neither releases nor moves make room. */
+    /**
+     * Whether it is known that neither releases nor moves make room. Failed moves are remembered for the request, by
+     * whichever class they were tried.
+     */
     public boolean areMovesKnownToFail(boolean withinReserved) {
-        return schedulingState.changes().isIncremental()
-                && roomAdmitted
-                && roomReservations == poolCapacity.reservationVersion()
-                && roomFreed == signature.freed(Availability.AFTER_RELEASES)
-                && roomReleases == schedulingState.cluster().moveSearches().releases()
-                && roomWithin == withinReserved;
+        return areReleasesKnownToFail(withinReserved)
+                && (signature.areMovesKnownToFail()
+                        || roomAdmitted
+                                && roomReservations == releasesReservations
+                                && roomReleases
+                                        == schedulingState
+                                                .cluster()
+                                                .moveSearches()
+                                                .releases()
+                                && roomWithin == withinReserved);
     }
 
     /** Whether it is known that no room can be made, by evictions neither. */
