@@ -26,6 +26,9 @@ public record Segment(
     /** The version of {@link #canonicalText}. A change of the text's lines needs a new version. */
     public static final int FORMAT = 1;
 
+    /** Room for most texts, so that they are not copied while they grow. */
+    private static final int TEXT_LENGTH = 768;
+
     /** By time, then by the fields that make up the id; no two segments of a ledger compare equal. */
     public static final Comparator<Segment> ORDER = Comparator.comparingLong(Segment::fromMillis)
             .thenComparing(Segment::tenant)
@@ -100,8 +103,13 @@ public record Segment(
      * are escaped, so two different segments never have the same text.
      */
     public String canonicalText() {
-        StringBuilder text = new StringBuilder("segment");
-        line(text, "id", id().toString());
+        return canonicalText(id());
+    }
+
+    /** As the method above, for a caller that has computed {@link #id} already. */
+    public String canonicalText(UUID id) {
+        StringBuilder text = new StringBuilder(TEXT_LENGTH).append("segment");
+        line(text, "id", id.toString());
         line(text, "tenant", tenant.value());
         line(text, "pool", pool.value());
         line(text, "class", usageClass.name());
@@ -127,9 +135,15 @@ public record Segment(
     }
 
     private static void line(StringBuilder text, String key, String value) {
-        text.append('\n')
-                .append(key)
-                .append('=')
-                .append(value.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r"));
+        text.append('\n').append(key).append('=');
+        for (int i = 0; i < value.length(); i++) {
+            char c = value.charAt(i);
+            switch (c) {
+                case '\\' -> text.append("\\\\");
+                case '\n' -> text.append("\\n");
+                case '\r' -> text.append("\\r");
+                default -> text.append(c);
+            }
+        }
     }
 }

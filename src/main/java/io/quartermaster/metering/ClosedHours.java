@@ -12,8 +12,11 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.ZonedDateTime;
 import java.time.temporal.ChronoUnit;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import org.jspecify.annotations.Nullable;
 
 /** Reads and writes {@code closed_hour}. */
 public final class ClosedHours {
@@ -150,29 +153,55 @@ public final class ClosedHours {
     }
 
     /**
-     * Stores a closed hour, whose sums the transaction stores too. A stored book must read back as the same book,
-     * because later hours begin with it; otherwise the transaction fails.
+     * Sends closed hours to PostgreSQL, whose sums the transaction stores too. {@link Sending#check} must be called
+     * before the commit.
      */
-    static void insert(SystemTransaction transaction, TenantKey tenant, Closed closed) {
-        var inserted = transaction.send(
-                """
+    static Sending insert(SystemTransaction transaction, TenantKey tenant, List<Closed> closed) {
+        int size = closed.size();
+        Long[] end = new Long[size];
+        Long[] through = new Long[size];
+        @Nullable String[] book = new String[size];
+        Long[] records = new Long[size];
+        String[] hash = new String[size];
+        for (int i = 0; i < size; i++) {
+            Closed each = closed.get(i);
+            end[i] = each.endMillis();
+            through[i] = each.throughSeq();
+            book[i] = each.book().map(BookStateJson::write).orElse(null);
+            records[i] = each.chain().number();
+            hash[i] = each.chain().hash().hex();
+        }
+        SystemTransaction.Sent sent =
+                transaction.send("""
                 insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at,
                     summed)
-                values ($1, $2, $3, cast(cast($4 as text) as jsonb), $5, $6, decode($7, 'hex'), clock_timestamp(), true)
-                returning cast(state as text) as state
-                """,
-                tenant.value(),
-                closed.endMillis(),
-                closed.throughSeq(),
-                closed.book().map(BookStateJson::write).orElse(null),
-                BookState.FORMAT,
-                closed.chain().number(),
-                closed.chain().hash().hex());
-        if (closed.book().isPresent()
-                && !closed.state()
-                        .equals(BookStateJson.read(
-                                inserted.rows().iterator().next().getString("state")))) {
-            throw new IllegalStateException("the database does not return the state of the book as it was written");
+                select $1, hour_ms, through_seq, cast(book as jsonb), $2, records, decode(hash, 'hex'),
+                       clock_timestamp(), true
+                  from unnest($3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
+                       x (hour_ms, through_seq, book, records, hash)
+                returning hour_ms, cast(state as text) as state
+                """, tenant.value(), BookState.FORMAT, end, through, book, records, hash);
+        return new Sending(
+                closed.stream().filter(each -> each.book().isPresent()).toList(), sent);
+    }
+
+    /** Closed hours that were sent; of those with a book. */
+    record Sending(List<Closed> withBook, SystemTransaction.Sent sent) {
+
+        /** A stored book must read back as the same book, because later hours begin with it. */
+        void check() {
+            if (withBook.isEmpty()) {
+                return;
+            }
+            Map<Long, String> stored = new HashMap<>();
+            sent.rows().forEach(row -> stored.put(row.getLong("hour_ms"), row.getString("state")));
+            for (Closed each : withBook) {
+                String text = stored.get(each.endMillis());
+                if (text == null || !each.state().equals(BookStateJson.read(text))) {
+                    throw new IllegalStateException(
+                            "the database does not return the state of the book as it was written");
+                }
+            }
         }
     }
 

@@ -1,8 +1,6 @@
 package io.quartermaster.metering;
 
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.JsonNodeFactory;
-import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.fasterxml.jackson.core.io.JsonStringEncoder;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -16,11 +14,14 @@ enum ExportFormat {
         }
 
         @Override
-        String line(ExportMapping mapping, ExportRecord exported) {
-            return mapping.columns().stream()
-                            .map(column -> cell(exported.text(column.field()).orElse("")))
-                            .collect(Collectors.joining(","))
-                    + "\r\n";
+        void write(ExportMapping mapping, ExportRecord exported, StringBuilder line) {
+            String separator = "";
+            for (ExportMapping.Column column : mapping.columns()) {
+                line.append(separator);
+                exported.text(column.field()).ifPresent(text -> cell(text, line));
+                separator = ",";
+            }
+            line.append("\r\n");
         }
     },
 
@@ -35,25 +36,29 @@ enum ExportFormat {
         }
 
         @Override
-        String line(ExportMapping mapping, ExportRecord exported) {
-            ObjectNode object = JsonNodeFactory.instance.objectNode();
+        void write(ExportMapping mapping, ExportRecord exported, StringBuilder line) {
+            char separator = '{';
             for (ExportMapping.Column column : mapping.columns()) {
-                Optional<String> text = exported.text(column.field());
-                if (text.isPresent()) {
-                    object.set(column.name(), value(column.field(), text.get()));
-                } else {
-                    object.putNull(column.name());
-                }
+                line.append(separator).append('"').append(column.name()).append("\":");
+                value(column.field(), exported.text(column.field()), line);
+                separator = ',';
             }
-            return object + "\n";
+            line.append("}\n");
         }
 
-        private static JsonNode value(ExportRecord.Field field, String text) {
-            return switch (field.form()) {
-                case TEXT -> JsonNodeFactory.instance.textNode(text);
-                case WHOLE_NUMBER -> JsonNodeFactory.instance.numberNode(Long.parseLong(text));
-                case TRUTH -> JsonNodeFactory.instance.booleanNode(Boolean.parseBoolean(text));
-            };
+        private static void value(ExportRecord.Field field, Optional<String> text, StringBuilder line) {
+            if (text.isEmpty()) {
+                line.append("null");
+                return;
+            }
+            switch (field.form()) {
+                case TEXT -> {
+                    line.append('"');
+                    JsonStringEncoder.getInstance().quoteAsString(text.get(), line);
+                    line.append('"');
+                }
+                case WHOLE_NUMBER, TRUTH -> line.append(text.get());
+            }
         }
     };
 
@@ -69,16 +74,33 @@ enum ExportFormat {
 
     abstract String header(ExportMapping mapping);
 
-    abstract String line(ExportMapping mapping, ExportRecord exported);
+    /** Appends the record's line. */
+    abstract void write(ExportMapping mapping, ExportRecord exported, StringBuilder line);
 
     /**
-     * One value of a CSV line. Tenants choose names, and spreadsheets run a value that begins like a formula. Such a
-     * value gets an apostrophe in front, which marks it as text (OWASP, "CSV Injection").
+     * Appends one value of a CSV line. Tenants choose names, and spreadsheets run a value that begins like a formula.
+     * Such a value gets an apostrophe in front, which marks it as text (OWASP, "CSV Injection").
      */
-    static String cell(String text) {
+    static void cell(String text, StringBuilder line) {
         boolean formula = !text.isEmpty() && "=+-@\t\r\n".indexOf(text.charAt(0)) >= 0;
-        String safe = formula ? "'" + text : text;
-        boolean quoted = formula || safe.chars().anyMatch(c -> c == ',' || c == '"' || c == '\r' || c == '\n');
-        return quoted ? '"' + safe.replace("\"", "\"\"") + '"' : safe;
+        if (!formula && !needsQuotes(text)) {
+            line.append(text);
+            return;
+        }
+        line.append('"');
+        if (formula) {
+            line.append('\'');
+        }
+        line.append(text.replace("\"", "\"\"")).append('"');
+    }
+
+    private static boolean needsQuotes(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == ',' || c == '"' || c == '\r' || c == '\n') {
+                return true;
+            }
+        }
+        return false;
     }
 }

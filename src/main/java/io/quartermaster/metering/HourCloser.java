@@ -100,6 +100,7 @@ public class HourCloser {
      * hours that it closed.
      */
     public int closeDue() {
+        database.run(config.statementTimeout(), tx -> tx.run("select make_segment_partitions()"));
         List<TenantKey> due = tenantsDue();
         if (due.isEmpty()) {
             lag.setStuckTenants(0);

@@ -12,6 +12,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.UUID;
 
 /**
  * Closes hours of one tenant in one transaction: as many as the limits of a transaction allow, and at least one. What
@@ -49,6 +50,8 @@ final class HourClosing {
     private final ClosedHours.Closed last;
     private final long untilMillis;
     private final List<SegmentStore.Closing> rows = new ArrayList<>();
+    private final List<ClosedHours.Closed> hoursToSend = new ArrayList<>();
+    private final List<ClosedHours.Sending> sent = new ArrayList<>();
     private final HourSums.Adding sums = new HourSums.Adding();
 
     /** @param untilMillis end of the last hour that can close */
@@ -101,17 +104,18 @@ final class HourClosing {
             chain = chained(before, end, closed);
             // The next transaction begins with the book of the last hour.
             boolean kept = !more || ClosedHours.isKept(end, untilMillis);
-            ClosedHours.insert(
-                    tx,
-                    tenant,
+            hoursToSend.add(
                     new ClosedHours.Closed(end, through, kept ? Optional.of(book.state()) : Optional.empty(), chain));
             if (rows.size() >= ROWS) {
                 store();
             }
         }
-        store();
+        if (!hoursToSend.isEmpty()) {
+            store();
+        }
         sums.insert(tx, tenant);
         ClosedHours.forget(tx, tenant, end);
+        sent.forEach(ClosedHours.Sending::check);
         return hours;
     }
 
@@ -119,8 +123,9 @@ final class HourClosing {
     private HashChain.End chained(HashChain.End chain, long hourEndMillis, List<Segment> segments) {
         HashChain.End end = chain;
         for (Segment segment : segments) {
-            HashChain.Link link = HashChain.append(end, Segment.FORMAT, segment.canonicalText());
-            SegmentStore.Closing closing = new SegmentStore.Closing(hourEndMillis, segment, link);
+            UUID id = segment.id();
+            HashChain.Link link = HashChain.append(end, Segment.FORMAT, segment.canonicalText(id));
+            SegmentStore.Closing closing = SegmentStore.Closing.of(hourEndMillis, id, segment, link);
             rows.add(closing);
             sums.add(closing);
             end = link.end();
@@ -128,7 +133,10 @@ final class HourClosing {
         return end;
     }
 
+    /** The hours go before their segments, which PostgreSQL accepts for closed hours only. */
     private void store() {
+        sent.add(ClosedHours.insert(tx, tenant, hoursToSend));
+        hoursToSend.clear();
         for (int from = 0; from < rows.size(); from += ROWS) {
             SegmentStore.insert(tx, tenant, rows.subList(from, Math.min(rows.size(), from + ROWS)));
         }

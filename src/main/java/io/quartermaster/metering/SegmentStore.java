@@ -49,18 +49,22 @@ public final class SegmentStore {
               from segment where tenant_id = $1
             """;
 
-    /** The segments between two numbers. */
-    static final String BETWEEN = SELECT + " and seq > $2 and seq <= $3 order by seq";
+    /** The segments between two numbers, in the partitions of their hours. */
+    static final String BETWEEN =
+            SELECT + " and seq > $2 and seq <= $3 and hour_ms > $4 and hour_ms <= $5 order by seq";
 
     private SegmentStore() {}
 
     /**
      * The segments with a number above {@code afterSeq} up to {@code throughSeq}, in the order of the chain. The range
      * bounds the read, and no limit: so every plan of PostgreSQL reads these rows alone, also one made without the
-     * numbers.
+     * numbers. Their hours end after {@code fromMillis} and by {@code toMillis}: only the partitions of these are read.
      */
-    static Uni<List<Stored>> between(UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
-        return usageQuery.rows(BETWEEN, tenant.value(), afterSeq, throughSeq).map(SegmentStore::stored);
+    static Uni<List<Stored>> between(
+            UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq, long fromMillis, long toMillis) {
+        return usageQuery
+                .rows(BETWEEN, tenant.value(), afterSeq, throughSeq, fromMillis, toMillis)
+                .map(SegmentStore::stored);
     }
 
     /** All segments of one hour, in the order of the chain. */
@@ -144,7 +148,13 @@ public final class SegmentStore {
     }
 
     /** A segment that becomes part of the chain with the hour that ends at an instant. */
-    record Closing(long hourMillis, Segment segment, HashChain.Link link) {}
+    record Closing(long hourMillis, UUID id, Segment segment, long number, ChainHash previous, ChainHash hash) {
+
+        /** Without the text that was hashed, so that rows that wait to be stored take little memory. */
+        static Closing of(long hourMillis, UUID id, Segment segment, HashChain.Link link) {
+            return new Closing(hourMillis, id, segment, link.number(), link.previous(), link.hash());
+        }
+    }
 
     /**
      * Sends the segments to PostgreSQL, a column as an array each. The rows of their closed hours are there already.
@@ -244,16 +254,16 @@ public final class SegmentStore {
 
         void set(int i, Closing closing) {
             Segment segment = closing.segment();
-            number[i] = closing.link().number();
-            id[i] = segment.id();
+            number[i] = closing.number();
+            id[i] = closing.id();
             hour[i] = closing.hourMillis();
             pool[i] = segment.pool().value();
             usageClass[i] = EnumNames.of(segment.usageClass());
             gpuMilli[i] = segment.gpuMilli();
             from[i] = segment.fromMillis();
             to[i] = segment.toMillis();
-            previous[i] = bytes(closing.link().previous());
-            hash[i] = bytes(closing.link().hash());
+            previous[i] = bytes(closing.previous());
+            hash[i] = bytes(closing.hash());
             segment.held().ifPresent(held -> set(i, held));
         }
 

@@ -43,8 +43,8 @@ import java.util.stream.LongStream;
 
 /**
  * Exports usage record by record. Closed records are read page by page, each in a transaction of its own: they never
- * change, so the pages fit together. A slow reader holds one of the slots for exports and at most one page in memory.
- * It holds neither a thread nor a connection to the database. Counting and formatting run on separate threads.
+ * change, so the pages fit together. A slow reader holds one of the slots for exports and a few pages in memory: the
+ * next page is read while one is written. It holds neither a thread nor a connection to the database. Counting and formatting run on separate threads.
  *
  * <p>An export that fails midway closes the connection, so that no reader mistakes a part for the whole.
  */
@@ -55,8 +55,8 @@ class UsageExport {
     private static final String MAPPING = "billing/usage-export.yaml";
     private static final int PAGE = 1_000;
 
-    /** A reader must accept one piece within the time limit of a piece. */
-    private static final int PIECE_BYTES = 64 * 1024;
+    /** In characters. A reader must accept one piece within the time limit of a piece. */
+    private static final int PIECE_LENGTH = 64 * 1024;
 
     private static final int THREADS = 2;
 
@@ -215,17 +215,23 @@ class UsageExport {
                 .onItem()
                 .transformToMulti(numbers -> Multi.createFrom().iterable(pages(numbers)))
                 .onItem()
-                .transformToMultiAndConcatenate(page -> reading.read(
-                                usageQuery -> SegmentStore.between(usageQuery, tenant, page.after(), page.through()))
-                        .invoke(stored -> requireAll(tenant, page, stored.size()))
-                        .onItem()
-                        .transformToMulti(stored -> written(
-                                asked,
-                                stored.stream()
-                                        .map(each -> new ExportRecord(
-                                                each.segment(),
-                                                Optional.of(new HashChain.End(each.number(), each.hash()))))
-                                        .toList())));
+                .transformToUni(page -> reading.read(usageQuery -> SegmentStore.between(
+                                usageQuery,
+                                tenant,
+                                page.after(),
+                                page.through(),
+                                asked.window().fromMillis(),
+                                closedUntil))
+                        .invoke(stored -> requireAll(tenant, page, stored.size())))
+                // One after the other; the next page is read while this one is written.
+                .merge(1)
+                .onItem()
+                .transformToMultiAndConcatenate(stored -> written(
+                        asked,
+                        stored.stream()
+                                .map(each -> new ExportRecord(
+                                        each.segment(), Optional.of(new HashChain.End(each.number(), each.hash()))))
+                                .toList()));
     }
 
     /** The pages are made one by one, when the reader asks for them. */
@@ -268,16 +274,16 @@ class UsageExport {
         return Uni.createFrom()
                 .item(() -> {
                     List<Buffer> pieces = new ArrayList<>();
-                    Buffer piece = Buffer.buffer();
+                    StringBuilder piece = new StringBuilder(PIECE_LENGTH + PIECE_LENGTH / 8);
                     for (ExportRecord exported : page) {
-                        piece.appendString(asked.format().line(mapping, exported));
-                        if (piece.length() >= PIECE_BYTES) {
-                            pieces.add(piece);
-                            piece = Buffer.buffer();
+                        asked.format().write(mapping, exported, piece);
+                        if (piece.length() >= PIECE_LENGTH) {
+                            pieces.add(Buffer.buffer(piece.toString()));
+                            piece.setLength(0);
                         }
                     }
-                    if (piece.length() > 0) {
-                        pieces.add(piece);
+                    if (!piece.isEmpty()) {
+                        pieces.add(Buffer.buffer(piece.toString()));
                     }
                     return pieces;
                 })

@@ -1,7 +1,9 @@
 package io.quartermaster.platform;
 
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Collectors;
 
@@ -11,10 +13,28 @@ import java.util.stream.Collectors;
  */
 public final class EnumNames {
 
+    /** The words of a type, made once: ledgers read and write them by the million. */
+    private record Words(String[] byOrdinal, Map<String, Enum<?>> constants) {}
+
+    private static final ClassValue<Words> WORDS = new ClassValue<>() {
+        @Override
+        protected Words computeValue(Class<?> type) {
+            Object[] constants = type.getEnumConstants();
+            String[] byOrdinal = new String[constants.length];
+            Map<String, Enum<?>> found = new HashMap<>();
+            for (Object each : constants) {
+                Enum<?> constant = (Enum<?>) each;
+                byOrdinal[constant.ordinal()] = of(constant.name());
+                found.put(byOrdinal[constant.ordinal()], constant);
+            }
+            return new Words(byOrdinal, Map.copyOf(found));
+        }
+    };
+
     private EnumNames() {}
 
     public static String of(Enum<?> constant) {
-        return of(constant.name());
+        return WORDS.get(constant.getDeclaringClass()).byOrdinal()[constant.ordinal()];
     }
 
     public static String of(String constantName) {
@@ -22,9 +42,7 @@ public final class EnumNames {
     }
 
     public static <E extends Enum<E>> Optional<E> parse(Class<E> type, String word) {
-        return Arrays.stream(type.getEnumConstants())
-                .filter(constant -> of(constant).equals(word))
-                .findFirst();
+        return Optional.ofNullable(WORDS.get(type).constants().get(word)).map(type::cast);
     }
 
     /** Reads a stored word. Throws when no constant has it: then the data and the program do not match. */

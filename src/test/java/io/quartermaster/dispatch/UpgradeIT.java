@@ -30,18 +30,18 @@ class UpgradeIT {
     private static final String TENANT_TABLES = """
             select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
                 and a.attname = 'tenant_id' and not a.attisdropped
-             where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace order by 1
+             where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace order by 1
             """;
 
     private static final String TABLES = """
-            select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace
+            select relname from pg_class where relkind in ('r', 'p') and relnamespace = 'public'::regnamespace
                and relname <> 'flyway_schema_history' order by 1
             """;
 
     private static final String UNFORCED = """
             select c.relname from pg_class c join pg_attribute a on a.attrelid = c.oid
                 and a.attname = 'tenant_id' and not a.attisdropped
-             where c.relkind = 'r' and c.relnamespace = 'public'::regnamespace and not (c.relrowsecurity
+             where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and not (c.relrowsecurity
                  and c.relforcerowsecurity)
             """;
 

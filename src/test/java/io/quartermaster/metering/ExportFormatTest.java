@@ -3,8 +3,10 @@ package io.quartermaster.metering;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.quartermaster.ledger.AllocationId;
 import io.quartermaster.ledger.AllocationMarks;
+import io.quartermaster.ledger.GpuTime;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.PolicyId;
 import io.quartermaster.ledger.PoolKey;
@@ -15,7 +17,11 @@ import io.quartermaster.ledger.UsageClass;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Instant;
+import java.time.ZoneOffset;
+import java.time.format.DateTimeFormatter;
 import java.util.Optional;
+import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class ExportFormatTest {
@@ -49,21 +55,62 @@ class ExportFormatTest {
                 Optional.empty());
     }
 
+    private static String line(ExportFormat format, ExportRecord exported) {
+        StringBuilder line = new StringBuilder();
+        format.write(MAPPING, exported, line);
+        return line.toString();
+    }
+
+    private static String cell(String text) {
+        StringBuilder cell = new StringBuilder();
+        ExportFormat.cell(text, cell);
+        return cell.toString();
+    }
+
+    @Test
+    void jsonTextIsEscapedAsAJsonLibraryEscapesIt() {
+        StringBuilder odd = new StringBuilder("é😀").appendCodePoint(0x2028);
+        for (char c = 0; c < 0x80; c++) {
+            odd.append(c);
+        }
+        assertThat(line(ExportFormat.JSONL, held(odd.toString(), "/a")))
+                .startsWith("{\"who\":" + JsonNodeFactory.instance.textNode(odd.toString()) + ",");
+    }
+
+    @Test
+    void instantsAndHoursAreWrittenAsTheSlowWayWritesThem() {
+        DateTimeFormatter slow =
+                DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
+        Random random = new Random(7);
+        for (long edge : new long[] {0, 1, 999, 951_782_399_999L, 253_402_300_799_999L, 253_402_300_800_000L}) {
+            assertThat(ExportRecord.time(edge)).isEqualTo(slow.format(Instant.ofEpochMilli(edge)));
+        }
+        for (int i = 0; i < 20_000; i++) {
+            long millis = random.nextLong(4_102_444_800_000L);
+            assertThat(ExportRecord.time(millis)).isEqualTo(slow.format(Instant.ofEpochMilli(millis)));
+            long amount = random.nextLong() >>> random.nextInt(1, 63);
+            assertThat(UsageApi.Amount.hours(amount)).isEqualTo(UsageApi.Amount.hours(GpuTime.of(amount)));
+        }
+        for (long amount : new long[] {0, 1, 2, 9, 18, 3_600_000_000L, Long.MAX_VALUE, Long.MAX_VALUE / 10}) {
+            assertThat(UsageApi.Amount.hours(amount)).isEqualTo(UsageApi.Amount.hours(GpuTime.of(amount)));
+        }
+    }
+
     @Test
     void csvQuotesWhatNeedsItAndDefusesFormulas() {
         assertThat(ExportFormat.CSV.header(MAPPING))
                 .isEqualTo("who,from,gpus,gpuHours,group,number,preemptible,millis\r\n");
-        assertThat(ExportFormat.CSV.line(MAPPING, held("=HYPERLINK(\"x\")", "/a,b")))
+        assertThat(line(ExportFormat.CSV, held("=HYPERLINK(\"x\")", "/a,b")))
                 .isEqualTo("\"'=HYPERLINK(\"\"x\"\")\",1970-01-01T00:00:01.000Z,2.5,2.5,\"/a,b\",,true,3600000\r\n");
-        assertThat(ExportFormat.cell("@x")).isEqualTo("\"'@x\"");
-        assertThat(ExportFormat.cell("-1+2")).isEqualTo("\"'-1+2\"");
-        assertThat(ExportFormat.cell("two\nlines")).isEqualTo("\"two\nlines\"");
-        assertThat(ExportFormat.cell("plain")).isEqualTo("plain");
+        assertThat(cell("@x")).isEqualTo("\"'@x\"");
+        assertThat(cell("-1+2")).isEqualTo("\"'-1+2\"");
+        assertThat(cell("two\nlines")).isEqualTo("\"two\nlines\"");
+        assertThat(cell("plain")).isEqualTo("plain");
     }
 
     @Test
     void jsonLinesKeepTextAndAmountsAsTextTruthsAndCountsAsThemselvesAndAbsenceAsNull() {
-        assertThat(ExportFormat.JSONL.line(MAPPING, held("=a\"b", "/a")))
+        assertThat(line(ExportFormat.JSONL, held("=a\"b", "/a")))
                 .isEqualTo(
                         "{\"who\":\"=a\\\"b\",\"from\":\"1970-01-01T00:00:01.000Z\",\"gpus\":\"2.5\",\"gpuHours\":\"2.5\",\"group\":\"/a\",\"number\":null,\"preemptible\":true,\"millis\":3600000}\n");
     }
