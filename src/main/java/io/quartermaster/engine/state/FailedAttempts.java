@@ -35,7 +35,7 @@ public final class FailedAttempts {
      *
      * @param withinReserved whether the start would have been within the reservation
      */
-    public void startFailed(boolean withinReserved) {
+    public void recordStartFailure(boolean withinReserved) {
         startReservations = poolCapacity.reservationVersion();
         startFreed = signature.freed(Availability.NOW);
         startWithin = withinReserved;
@@ -55,7 +55,7 @@ public final class FailedAttempts {
      * @param admitted whether the quotas would have admitted the start after all evicted work has left
      * @param byMovesOnly whether nothing was allowed but to move work
      */
-    public void makingRoomFailed(boolean withinReserved, boolean admitted, boolean byMovesOnly) {
+    public void recordRoomFailure(boolean withinReserved, boolean admitted, boolean byMovesOnly) {
         roomReservations = poolCapacity.reservationVersion();
         roomFreed = signature.freed(Availability.AFTER_RELEASES);
         roomReleases = schedulingState.cluster().moveSearches().releases();
@@ -76,7 +76,7 @@ public final class FailedAttempts {
     }
 
     /** Whether it is known that no room can be made, by evictions neither. */
-    public boolean isMakingRoomKnownToFail(boolean withinReserved, boolean byMovesOnly) {
+    public boolean isRoomKnownToFail(boolean withinReserved, boolean byMovesOnly) {
         return schedulingState.changes().isIncremental()
                 && roomRights == schedulingState.rightsVersion()
                 && (byMovesOnly || !roomByMovesOnly)
