@@ -87,7 +87,7 @@ public final class SimulateCommand implements Callable<Integer> {
             List<SimulationResult> simulationResults = new ArrayList<>();
             for (Scenario scenario : scenarios()) {
                 simulationResults.add(Simulation.run(
-                        scenario, receipts ? Simulation.Receipting.RECEIPTS : Simulation.Receipting.NO_RECEIPTS));
+                        scenario, receipts ? Simulation.ReceiptMode.RECEIPTS : Simulation.ReceiptMode.NO_RECEIPTS));
             }
             print(simulationResults);
             if (chart != null) {

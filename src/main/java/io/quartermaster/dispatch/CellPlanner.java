@@ -456,7 +456,7 @@ public final class CellPlanner {
                     holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
                 case Decision.Grow(WorkloadId id, Allocation bound, Decision.Rule rule) ->
                     holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
-                case Decision.Preempt preempt -> leaves(preempt.workload(), records);
+                case Decision.Evict evict -> leaves(evict.workload(), records);
                 case Decision.Shrink shrink -> leaves(shrink.workload(), records);
                 case Decision.Nominate nominate -> {}
                 case Decision.WithdrawNomination withdrawNomination -> {}

@@ -54,13 +54,13 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Engine {
     private static final long STEPS_PER_WINDOW = 32;
-    private static final long LEAST_STEP_MILLIS = 1_000;
+    private static final long MIN_STEP_MILLIS = 1_000;
 
     private final Settings settings;
     private final DeclaredState declaredState = new DeclaredState();
-    private final ReportedReasons reported = new ReportedReasons();
+    private final ReportedReasons reportedReasons = new ReportedReasons();
     private final ChurnGuard churnGuard = new ChurnGuard();
-    private final Optional<UsageHistory> past;
+    private final Optional<UsageHistory> usageHistory;
     private final Budgets budgets = new Budgets();
     private final MoveSearches moveSearches = new MoveSearches();
     private @Nullable SchedulingState schedulingState;
@@ -74,7 +74,7 @@ public final class Engine {
 
     public Engine(Settings settings) {
         this.settings = settings;
-        this.past = settings.fairnessWindowMillis().isPresent()
+        this.usageHistory = settings.fairnessWindowMillis().isPresent()
                 ? Optional.of(
                         new UsageHistory(settings.fairnessWindowMillis().getAsLong(), settings.entryPenaltyMillis()))
                 : Optional.empty();
@@ -84,8 +84,8 @@ public final class Engine {
     public void apply(List<Change> changes) {
         for (Change change : changes) {
             switch (change) {
-                case Change.WorkloadSet set -> set(set.workload());
-                case Change.WorkloadRemoved removed -> remove(removed.workload());
+                case Change.WorkloadSet set -> setWorkload(set.workload());
+                case Change.WorkloadRemoved removed -> removeWorkload(removed.workload());
                 case Change.PoolSet set -> applyCalendarChange(set);
                 case Change.PoolRemoved removed -> applyCalendarChange(removed);
                 case Change.NodeSet set -> apply(set);
@@ -99,7 +99,7 @@ public final class Engine {
                 case Change.QueueSet set -> apply(set);
                 case Change.QueueRemoved removed -> apply(removed);
                 case Change.AccountStatusSet set -> apply(set);
-                case Change.PastUseSet set -> past.ifPresent(kept -> kept.set(set));
+                case Change.PastUseSet set -> usageHistory.ifPresent(kept -> kept.set(set));
                 case Change.BudgetSet set -> applyBudget(budgets.set(set));
                 case Change.BudgetRemoved removed -> applyBudget(budgets.remove(removed.path(), removed.scope()));
                 case Change.CapsSet set -> apply(set);
@@ -110,18 +110,18 @@ public final class Engine {
 
     /** Applies a change, and returns whether it changed the declared state. */
     private boolean apply(Change change) {
-        boolean news = declaredState.apply(change);
-        if (news) {
+        boolean isChanged = declaredState.apply(change);
+        if (isChanged) {
             closeState();
             moveSearches.clear();
             invalidate();
             churnGuard.forget();
         }
-        return news;
+        return isChanged;
     }
 
-    private void applyBudget(boolean news) {
-        if (news) {
+    private void applyBudget(boolean isChanged) {
+        if (isChanged) {
             closeState();
             moveSearches.clear();
             invalidate();
@@ -150,7 +150,7 @@ public final class Engine {
         caches = null;
     }
 
-    private void set(Workload workload) {
+    private void setWorkload(Workload workload) {
         Workload before = declaredState.workloads().get(workload.id());
         if (workload.equals(before)) {
             return;
@@ -171,7 +171,7 @@ public final class Engine {
             closeState();
         }
         if (workload.held() || !(workload.state() instanceof WorkloadPhase.Waiting)) {
-            reported.forget(workload.id());
+            reportedReasons.forget(workload.id());
         }
     }
 
@@ -181,12 +181,12 @@ public final class Engine {
                 && !holding.phase().isStaying();
     }
 
-    private void remove(WorkloadId id) {
+    private void removeWorkload(WorkloadId id) {
         Workload before = declaredState.workloads().remove(id);
         if (before != null) {
             invalidate();
             churnGuard.forget();
-            reported.forget(id);
+            reportedReasons.forget(id);
             if (schedulingState != null) {
                 schedulingState.remove(before);
             }
@@ -202,13 +202,13 @@ public final class Engine {
     Plan plan(long nowMillis, PlanListener planListener) {
         boolean due = nextPlanAtMillis.isPresent() && nextPlanAtMillis.getAsLong() <= nowMillis;
         if (isSteady && !due) {
-            past.ifPresent(UsageHistory::forgetRaised);
+            usageHistory.ifPresent(UsageHistory::forgetRaised);
             return new Plan(nowMillis, List.of(), List.of(), nextPlanAtMillis);
         }
         advanceTo(nowMillis);
-        SchedulingState open = books();
+        SchedulingState open = ensureState();
         PlanCaches kept = caches(open);
-        past.ifPresent(use -> use.advance(nowMillis));
+        usageHistory.ifPresent(use -> use.advance(nowMillis));
         budgets.advance(nowMillis);
         Planner planner = new Planner(
                 settings,
@@ -218,23 +218,23 @@ public final class Engine {
                 kept.candidates(),
                 kept.reservationHistory(),
                 churnGuard,
-                past,
+                usageHistory,
                 budgets,
                 nowMillis,
                 planListener);
-        List<Decision> decisions = planner.decide();
-        past.ifPresent(use -> use.update(open.cluster().trees(), nowMillis));
+        List<Decision> decisions = planner.makeDecisions();
+        usageHistory.ifPresent(use -> use.update(open.cluster().trees(), nowMillis));
         budgets.update(open.cluster().meters());
         isSteady = decisions.isEmpty();
         planIsCurrent = true;
-        for (Decision decision : reported.isEmpty() ? List.<Decision>of() : decisions) {
+        for (Decision decision : reportedReasons.isEmpty() ? List.<Decision>of() : decisions) {
             if (decision instanceof Decision.Start start) {
-                reported.forget(start.workload());
+                reportedReasons.forget(start.workload());
             }
         }
         OptionalLong later = nextWakeup(nowMillis, open);
         nextPlanAtMillis = planner.hasPostponed() ? OptionalLong.of(nowMillis) : later;
-        return new Plan(nowMillis, decisions, kept.reasons().changes(reported), nextPlanAtMillis);
+        return new Plan(nowMillis, decisions, kept.reasons().changes(reportedReasons), nextPlanAtMillis);
     }
 
     /** Drops the scheduling state if a quota had a transition since the last plan. */
@@ -250,8 +250,8 @@ public final class Engine {
     }
 
     /** Builds the scheduling state, which otherwise the next plan builds; for benchmarks. */
-    void openNow() {
-        books();
+    void buildState() {
+        ensureState();
     }
 
     /**
@@ -271,18 +271,19 @@ public final class Engine {
         fork.transitionAtMillis =
                 declaredState.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
         budgets.all().forEach(fork.budgets::set);
-        fork.reported.replaceAll(reported);
+        fork.reportedReasons.replaceAll(reportedReasons);
         for (SchedulingClass schedulingClass :
                 schedulingState == null ? List.<SchedulingClass>of() : schedulingState.schedulingClasses()) {
-            fork.reported.replaceAll(schedulingClass);
+            fork.reportedReasons.replaceAll(schedulingClass);
         }
         fork.churnGuard.restore(churnGuard.turns());
         fork.moveSearches.restore(moveSearches.position(transitionAtMillis));
-        past.ifPresent(kept -> kept.all().forEach(entry -> fork.past.ifPresent(copy -> copy.set(entry))));
+        usageHistory.ifPresent(
+                kept -> kept.all().forEach(entry -> fork.usageHistory.ifPresent(copy -> copy.set(entry))));
         return fork;
     }
 
-    private SchedulingState books() {
+    private SchedulingState ensureState() {
         SchedulingState open = schedulingState == null
                 ? new SchedulingState(
                         declaredState,
@@ -290,7 +291,7 @@ public final class Engine {
                         plannedMillis,
                         settings.patienceMillis(),
                         settings.longestMinRuntimeMillis() > 0,
-                        reported,
+                        reportedReasons,
                         moveSearches)
                 : schedulingState;
         if (!isIncremental) {
@@ -308,20 +309,20 @@ public final class Engine {
 
     /** The next moment at which a plan may differ from the last plan although no input changes. */
     private OptionalLong nextWakeup(long nowMillis, SchedulingState open) {
-        OptionalLong next = earlier(whenSomeoneIsOldEnough(nowMillis, open), whenAClaimIsDue(nowMillis, open));
-        next = earlier(next, whenSomeoneHasWaitedEnough(nowMillis, open));
+        OptionalLong next = earlier(nextMinRuntimeEnd(nowMillis, open), nextReservationDue(nowMillis, open));
+        next = earlier(next, nextEvictionPermitted(nowMillis, open));
         next = earlier(
                 next, open.schedulingClasses().isEmpty() ? OptionalLong.empty() : open.reclaimableAfter(nowMillis));
         transitionAtMillis = nextCalendarTransition(nowMillis, open);
-        next = earlier(next, whenABudgetEnds(nowMillis, open));
+        next = earlier(next, nextBudgetEnd(nowMillis, open));
         for (Workload workload : open.incomplete()) {
             next = earlier(next, MandatoryEvictions.incompleteUntil(settings, workload));
         }
-        return earlier(transitionAtMillis, earlier(next, whenSharesHaveMoved(nowMillis, open)));
+        return earlier(transitionAtMillis, earlier(next, nextShareUpdate(nowMillis, open)));
     }
 
     /** When running work has used up a budget, or a budget no longer suffices to start a waiting workload. */
-    private OptionalLong whenABudgetEnds(long nowMillis, SchedulingState open) {
+    private OptionalLong nextBudgetEnd(long nowMillis, SchedulingState open) {
         OptionalLong inMillis = OptionalLong.empty();
         for (BudgetMeter budgetMeter : open.cluster().meters()) {
             inMillis = earlier(inMillis, budgetMeter.lastsMillis());
@@ -334,9 +335,9 @@ public final class Engine {
                     inMillis = earlier(
                             inMillis,
                             budgetMeter.allowsForMillis(
-                                    poolRequest.ask().gpuMilli(),
-                                    poolRequest.ask().preemptible(),
-                                    poolRequest.ask().runtimeMillis()));
+                                    poolRequest.quotaRequest().gpuMilli(),
+                                    poolRequest.quotaRequest().preemptible(),
+                                    poolRequest.quotaRequest().runtimeMillis()));
                 }
             }
         }
@@ -368,17 +369,16 @@ public final class Engine {
     }
 
     /** Shares that count past use change continuously; it suffices to plan again after a part of the window. */
-    private OptionalLong whenSharesHaveMoved(long nowMillis, SchedulingState open) {
+    private OptionalLong nextShareUpdate(long nowMillis, SchedulingState open) {
         return settings.fairnessWindowMillis().isPresent()
                         && !open.schedulingClasses().isEmpty()
                 ? OptionalLong.of(nowMillis
                         + Math.max(
-                                LEAST_STEP_MILLIS,
-                                settings.fairnessWindowMillis().getAsLong() / STEPS_PER_WINDOW))
+                                MIN_STEP_MILLIS, settings.fairnessWindowMillis().getAsLong() / STEPS_PER_WINDOW))
                 : OptionalLong.empty();
     }
 
-    private OptionalLong whenAClaimIsDue(long nowMillis, SchedulingState open) {
+    private OptionalLong nextReservationDue(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
         for (SchedulingClass schedulingClass :
                 settings.patienceMillis().isPresent() ? open.schedulingClasses() : List.<SchedulingClass>of()) {
@@ -391,7 +391,7 @@ public final class Engine {
     }
 
     /** When the next head of a scheduling class has waited long enough to evict work in one of its pools. */
-    private OptionalLong whenSomeoneHasWaitedEnough(long nowMillis, SchedulingState open) {
+    private OptionalLong nextEvictionPermitted(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
         for (SchedulingClass schedulingClass :
                 declaredState.poolsWaitBeforePreempting() ? open.schedulingClasses() : List.<SchedulingClass>of()) {
@@ -408,11 +408,11 @@ public final class Engine {
     /**
      * When the next running workload has reached its minimum runtime and can be evicted, if any work waits for that.
      */
-    private OptionalLong whenSomeoneIsOldEnough(long nowMillis, SchedulingState open) {
+    private OptionalLong nextMinRuntimeEnd(long nowMillis, SchedulingState open) {
         OptionalLong next = OptionalLong.empty();
-        boolean nobodyWaits = open.schedulingClasses().isEmpty()
+        boolean nothingWaits = open.schedulingClasses().isEmpty()
                 && open.outsidePreferredPool().isEmpty();
-        if (nobodyWaits || settings.longestMinRuntimeMillis() == 0) {
+        if (nothingWaits || settings.longestMinRuntimeMillis() == 0) {
             return next;
         }
         for (long least : List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis())) {
@@ -435,7 +435,7 @@ public final class Engine {
         Optional<SchedulingClass> schedulingClass =
                 open == null || workload.nomination().isPresent() ? Optional.empty() : open.schedulingClass(workload);
         List<Reason> reasons =
-                schedulingClass.isPresent() ? reasons(schedulingClass.get(), workload) : reported.get(id);
+                schedulingClass.isPresent() ? reasons(schedulingClass.get(), workload) : reportedReasons.get(id);
         return reasons == null ? Optional.empty() : Optional.of(new WaitReasons(id, reasons));
     }
 
@@ -443,7 +443,7 @@ public final class Engine {
         if (!schedulingClass.isUnexplained(member)) {
             return reasons(schedulingClass);
         }
-        List<Reason> before = reported.get(member.id());
+        List<Reason> before = reportedReasons.get(member.id());
         PlanCaches kept = caches;
         boolean apart = before != null && schedulingClass.firstInQueue() == member;
         return apart && planIsCurrent && kept != null ? kept.reasons().currentOfFirst(schedulingClass) : before;
@@ -468,7 +468,7 @@ public final class Engine {
 
     /**
      * The outlook of a waiting workload, with a search for remedies that the caller can end. The search tries changes
-     * in at most {@value RemedyFinder#MOST_TRIES} forks of this engine.
+     * in at most {@value RemedyFinder#MAX_TRIES} forks of this engine.
      *
      * @param enough evaluated before each try; once it is true, the search ends and the outlook names no remedy
      */
@@ -478,22 +478,22 @@ public final class Engine {
             return Optional.empty();
         }
         Workload workload = declaredState.workload(id);
-        SchedulingState open = books();
+        SchedulingState open = ensureState();
         EvictionPlanner evictionPlanner =
-                new EvictionPlanner(settings, open.cluster(), open.running(), churnGuard, nowMillis);
+                new EvictionPlanner(settings, open.cluster(), open.runningWork(), churnGuard, nowMillis);
         RemedyFinder remedyFinder = new RemedyFinder(this, workload, nowMillis, enough);
         return open.schedulingClass(workload).map(schedulingClass -> new OutlookCalculator(
-                        declaredState, open, evictionPlanner, remedyFinder::in, nowMillis)
+                        declaredState, open, evictionPlanner, remedyFinder::remedies, nowMillis)
                 .of(workload, schedulingClass, waitReasons.get().perPool()));
     }
 
-    public DeclaredState facts() {
+    public DeclaredState declaredState() {
         return declaredState;
     }
 
     /** The scheduling state as of the last plan. */
     SchedulingState openState() {
-        return books();
+        return ensureState();
     }
 
     /** The reasons of every waiting workload as of the last plan, in the order of the workloads' ids. */
@@ -506,7 +506,7 @@ public final class Engine {
 
     /** The past use of every path, as changes for an engine that is rebuilt; empty without a fairness window. */
     public List<Change.PastUseSet> pastUse() {
-        return past.map(UsageHistory::all).orElse(List.of());
+        return usageHistory.map(UsageHistory::all).orElse(List.of());
     }
 
     /**
@@ -514,7 +514,7 @@ public final class Engine {
      * settings have an entry penalty.
      */
     public SortedSet<QuotaPath> raisedPastUse() {
-        return past.map(UsageHistory::raised).orElse(Collections.emptySortedSet());
+        return usageHistory.map(UsageHistory::raised).orElse(Collections.emptySortedSet());
     }
 
     /** The budgets with their remaining amounts, as of the last plan. */
@@ -533,7 +533,8 @@ public final class Engine {
     public static Engine restore(Snapshot snapshot) {
         Engine engine = new Engine(snapshot.settings());
         engine.apply(snapshot.facts());
-        snapshot.waits().forEach(waitReasons -> engine.reported.put(waitReasons.workload(), waitReasons.perPool()));
+        snapshot.waits()
+                .forEach(waitReasons -> engine.reportedReasons.put(waitReasons.workload(), waitReasons.perPool()));
         engine.churnGuard.restore(snapshot.stops());
         engine.moveSearches.restore(snapshot.searches());
         engine.transitionAtMillis = snapshot.searches().transitionAtMillis();

@@ -46,30 +46,30 @@ import org.jspecify.annotations.Nullable;
  * waited, which suffices unless that work comes first. If it does come first, more GPUs have to come free than the
  * tenant may know: then the finder names the GPUs to be freed without an amount.
  *
- * <p>Bounds: {@link #MOST_TRIES} tries for all pools of a workload together, each of at most {@link #MOST_PLANS} plans,
+ * <p>Bounds: {@link #MAX_TRIES} tries for all pools of a workload together, each of at most {@link #MAX_PLANS} plans,
  * and no further try once the caller ends the search. A try costs a fork and its plans, which is about as much as
  * rebuilding an engine.
  */
 final class RemedyFinder {
     /** The maximum number of tries for one workload, over all its pools. */
-    static final int MOST_TRIES = 40;
+    static final int MAX_TRIES = 40;
 
-    private static final int MOST_PLANS = 4;
-    private static final long GPU = 1000;
+    private static final int MAX_PLANS = 4;
+    private static final long GPU_MILLI = 1000;
 
     private final Engine engine;
     private final Workload workload;
     private final long nowMillis;
-    private final BooleanSupplier enough;
+    private final BooleanSupplier isEnded;
     private int tries;
-    private @Nullable Engine alone;
+    private @Nullable Engine tenantAlone;
 
-    /** @param enough evaluated before each try; true ends the search */
-    RemedyFinder(Engine engine, Workload workload, long nowMillis, BooleanSupplier enough) {
+    /** @param isEnded evaluated before each try; true ends the search */
+    RemedyFinder(Engine engine, Workload workload, long nowMillis, BooleanSupplier isEnded) {
         this.engine = engine;
         this.workload = workload;
         this.nowMillis = nowMillis;
-        this.enough = enough;
+        this.isEnded = isEnded;
     }
 
     /**
@@ -94,7 +94,7 @@ final class RemedyFinder {
         }
 
         /** Whether the change frees GPUs. */
-        boolean isRoom() {
+        boolean freesGpus() {
             return switch (relief.kind()) {
                 case FREE_IN_POOL, FREE_ON_ONE_NODE -> true;
                 case RAISE_LIMIT, RAISE_USER_LIMIT, RAISE_MAX_RUNNING, RESERVE_MORE -> false;
@@ -107,16 +107,16 @@ final class RemedyFinder {
     }
 
     /** The result of a try, with the engine in which it was made. */
-    private record Tried(boolean admits, Engine after) {}
+    private record TrialResult(boolean admits, Engine after) {}
 
     /** The changes that together let the workload start in a pool; empty if the search found none. */
-    List<Outlook.Relief> in(PoolId pool) {
-        Engine alone = alone();
+    List<Outlook.Relief> remedies(PoolId pool) {
+        Engine alone = tenantAlone();
         List<Step> own = alone == engine
-                ? enough(engine, engine, List.of(), pool)
+                ? addSteps(engine, engine, List.of(), pool)
                         .map(steps -> minimal(engine, steps, pool))
                         .orElse(List.of())
-                : ofTenantAlone(alone, pool).orElse(List.of());
+                : stepsOfTenantAlone(alone, pool).orElse(List.of());
         return own.stream().map(Step::relief).toList();
     }
 
@@ -124,34 +124,34 @@ final class RemedyFinder {
      * The changes that suffice if no other tenant waits. If they do not suffice because other tenants wait, the GPUs to
      * be freed are named without an amount.
      */
-    private Optional<List<Step>> ofTenantAlone(Engine alone, PoolId pool) {
+    private Optional<List<Step>> stepsOfTenantAlone(Engine alone, PoolId pool) {
         if (!mayTry()) {
             return Optional.empty();
         }
-        Tried unchanged = tried(alone, List.of(), pool);
+        TrialResult unchanged = trySteps(alone, List.of(), pool);
         Optional<List<Step>> own = unchanged.admits()
                 ? Optional.of(List.of())
-                : enough(alone, unchanged.after(), List.of(), pool)
+                : addSteps(alone, unchanged.after(), List.of(), pool)
                         .map(steps -> minimal(alone, steps, pool))
                         .filter(steps -> !steps.isEmpty());
         if (own.isEmpty() || !mayTry()) {
             return Optional.empty();
         }
-        Tried beside = tried(engine, own.get(), pool);
+        TrialResult beside = trySteps(engine, own.get(), pool);
         return beside.admits()
                 ? own
-                : enough(engine, beside.after(), own.get(), pool)
+                : addSteps(engine, beside.after(), own.get(), pool)
                         .filter(steps -> withoutRoom(steps).equals(withoutRoom(own.get())))
                         .map(RemedyFinder::withoutAmountsOfRoom);
     }
 
     private static List<Step> withoutRoom(List<Step> steps) {
-        return steps.stream().filter(step -> !step.isRoom()).toList();
+        return steps.stream().filter(step -> !step.freesGpus()).toList();
     }
 
     private static List<Step> withoutAmountsOfRoom(List<Step> steps) {
         return steps.stream()
-                .map(step -> step.isRoom() ? step.withGpuMilli(0) : step)
+                .map(step -> step.freesGpus() ? step.withGpuMilli(0) : step)
                 .toList();
     }
 
@@ -159,11 +159,11 @@ final class RemedyFinder {
      * A fork of the engine in which no other tenant has work that waits to start or to grow, except nominated
      * workloads; the engine itself if there is no such work.
      */
-    private Engine alone() {
-        Engine known = alone;
+    private Engine tenantAlone() {
+        Engine known = tenantAlone;
         if (known == null) {
             List<Change> held = new ArrayList<>();
-            for (Workload other : engine.facts().workloads()) {
+            for (Workload other : engine.declaredState().workloads()) {
                 boolean waits = !other.held()
                         && other.nomination().isEmpty()
                         && (other.state() instanceof WorkloadPhase.Waiting
@@ -176,7 +176,7 @@ final class RemedyFinder {
             }
             known = held.isEmpty() ? engine : engine.fork();
             known.apply(held);
-            alone = known;
+            tenantAlone = known;
         }
         return known;
     }
@@ -186,31 +186,31 @@ final class RemedyFinder {
      *
      * @param after the engine to which the first steps were applied, after its plan
      */
-    private Optional<List<Step>> enough(Engine from, Engine after, List<Step> first, PoolId pool) {
+    private Optional<List<Step>> addSteps(Engine from, Engine after, List<Step> first, PoolId pool) {
         List<Step> steps = first;
         Engine state = after;
         while (mayTry()) {
-            Optional<Step> missing = missing(state, pool, steps);
+            Optional<Step> missing = nextStep(state, pool, steps);
             if (missing.isEmpty()) {
                 return Optional.empty();
             }
             steps = plus(steps, missing.get());
-            if (steps.stream().anyMatch(this::isMoreThanThereIs)) {
+            if (steps.stream().anyMatch(this::exceedsHeldGpus)) {
                 return Optional.empty();
             }
-            Tried tried = tried(from, steps, pool);
-            if (tried.admits()) {
+            TrialResult trialResult = trySteps(from, steps, pool);
+            if (trialResult.admits()) {
                 return Optional.of(steps);
             }
-            state = tried.after();
+            state = trialResult.after();
         }
         return Optional.empty();
     }
 
     /** Whether a step frees more GPUs of a node or a pool than workloads hold there. */
-    private boolean isMoreThanThereIs(Step step) {
+    private boolean exceedsHeldGpus(Step step) {
         if (step.node().isPresent()) {
-            return step.relief().gpuMilli() > heldOn(step.node().get()) * GPU;
+            return step.relief().gpuMilli() > heldOn(step.node().get()) * GPU_MILLI;
         }
         return step.relief().kind() == Outlook.Relief.Kind.FREE_IN_POOL
                 && step.relief().gpuMilli() > heldIn(step.relief().scope().orElseThrow());
@@ -219,7 +219,7 @@ final class RemedyFinder {
     /** The number of GPUs of a node that are allocated, in whole or in part. */
     private long heldOn(NodeId node) {
         SortedSet<Integer> devices = new TreeSet<>();
-        for (Workload other : engine.facts().workloads()) {
+        for (Workload other : engine.declaredState().workloads()) {
             if (other.state() instanceof WorkloadPhase.Holding holding) {
                 for (Allocation.Worker worker : holding.allocation().workers()) {
                     if (worker.place() instanceof Allocation.Place.OnNode place
@@ -234,7 +234,7 @@ final class RemedyFinder {
 
     private long heldIn(Scope scope) {
         long held = 0;
-        for (Workload other : engine.facts().workloads()) {
+        for (Workload other : engine.declaredState().workloads()) {
             if (other.state() instanceof WorkloadPhase.Holding holding
                     && scope.equals(Scope.of(holding.allocation().pool()))) {
                 held += holding.allocation().gpuMilli();
@@ -244,7 +244,7 @@ final class RemedyFinder {
     }
 
     private boolean mayTry() {
-        return tries < MOST_TRIES && !enough.getAsBoolean();
+        return tries < MAX_TRIES && !isEnded.getAsBoolean();
     }
 
     private static List<Step> plus(List<Step> steps, Step more) {
@@ -277,7 +277,7 @@ final class RemedyFinder {
                     if (!mayTry()) {
                         return List.of();
                     }
-                    if (tried(from, without, pool).admits()) {
+                    if (trySteps(from, without, pool).admits()) {
                         steps = without;
                         smaller = true;
                         break;
@@ -289,7 +289,7 @@ final class RemedyFinder {
                     }
                     List<Step> less = new ArrayList<>(steps);
                     less.set(i, lower.get());
-                    if (tried(from, less, pool).admits()) {
+                    if (trySteps(from, less, pool).admits()) {
                         steps = less;
                         smaller = true;
                         break;
@@ -297,7 +297,7 @@ final class RemedyFinder {
                 }
             }
         }
-        return withRoomAbove(from, steps, pool);
+        return withReservationsAbove(from, steps, pool);
     }
 
     /** The step with one GPU, or one workload, less; empty if nothing would remain. */
@@ -305,8 +305,8 @@ final class RemedyFinder {
         if (step.relief().workloads() > 1) {
             return Optional.of(new Step(step.relief().with(0, step.relief().workloads() - 1), step.node()));
         }
-        return step.relief().gpuMilli() > GPU
-                ? Optional.of(step.withGpuMilli(step.relief().gpuMilli() - GPU))
+        return step.relief().gpuMilli() > GPU_MILLI
+                ? Optional.of(step.withGpuMilli(step.relief().gpuMilli() - GPU_MILLI))
                 : Optional.empty();
     }
 
@@ -314,7 +314,7 @@ final class RemedyFinder {
      * Adds reservations above each raised reservation, because the reservations of child nodes must fit into that of
      * their parent.
      */
-    private List<Step> withRoomAbove(Engine from, List<Step> found, PoolId pool) {
+    private List<Step> withReservationsAbove(Engine from, List<Step> found, PoolId pool) {
         List<Step> steps = found;
         for (Step step : found) {
             if (step.relief().kind() == Outlook.Relief.Kind.RESERVE_MORE) {
@@ -323,7 +323,7 @@ final class RemedyFinder {
                 for (QuotaPath path : above.subList(1, above.size())) {
                     Engine changed = from.fork();
                     apply(steps, changed);
-                    long lacks = changed.facts()
+                    long lacks = changed.declaredState()
                             .reservedBeyond(path, step.relief().scope().orElseThrow());
                     steps = lacks > 0
                             ? plus(steps, reserveMore(path, step.relief().scope(), lacks))
@@ -342,20 +342,20 @@ final class RemedyFinder {
      * contain another reservation below them.
      */
     private boolean isEnoughAndNoMore(Engine from, List<Step> steps, PoolId pool) {
-        if (!mayTry() || !tried(from, steps, pool).admits()) {
+        if (!mayTry() || !trySteps(from, steps, pool).admits()) {
             return false;
         }
         for (int i = 0; i < steps.size(); i++) {
             List<Step> others = new ArrayList<>(steps);
             Step step = others.remove(i);
             if (others.stream().noneMatch(other -> isAbove(step, other))) {
-                if (!mayTry() || tried(from, others, pool).admits()) {
+                if (!mayTry() || trySteps(from, others, pool).admits()) {
                     return false;
                 }
                 Optional<Step> lower = lower(step);
                 if (lower.isPresent()) {
                     others.add(i, lower.get());
-                    if (!mayTry() || tried(from, others, pool).admits()) {
+                    if (!mayTry() || trySteps(from, others, pool).admits()) {
                         return false;
                     }
                 }
@@ -374,22 +374,22 @@ final class RemedyFinder {
                         .covers(other.relief().path().orElseThrow());
     }
 
-    private Tried tried(Engine from, List<Step> steps, PoolId pool) {
+    private TrialResult trySteps(Engine from, List<Step> steps, PoolId pool) {
         tries++;
         Engine fork = from.fork();
         if (!apply(steps, fork)) {
-            return new Tried(false, fork);
+            return new TrialResult(false, fork);
         }
-        for (int plans = 0; plans < MOST_PLANS; plans++) {
+        for (int plans = 0; plans < MAX_PLANS; plans++) {
             List<Decision> decisions = fork.plan(nowMillis).decisions();
             if (decisions.stream().anyMatch(decision -> admits(decision, pool))) {
-                return new Tried(true, fork);
+                return new TrialResult(true, fork);
             }
             if (decisions.isEmpty()) {
                 break;
             }
         }
-        return new Tried(false, fork);
+        return new TrialResult(false, fork);
     }
 
     private boolean admits(Decision decision, PoolId pool) {
@@ -400,7 +400,7 @@ final class RemedyFinder {
             case Decision.Nominate nominate ->
                 nominate.workload().equals(workload.id())
                         && nominate.place().pool().equals(pool);
-            case Decision.Preempt preempt -> false;
+            case Decision.Evict evict -> false;
             case Decision.Grow grow -> false;
             case Decision.Shrink shrink -> false;
             case Decision.WithdrawNomination withdrawNomination -> false;
@@ -423,22 +423,24 @@ final class RemedyFinder {
         Outlook.Relief relief = step.relief();
         return switch (relief.kind()) {
             case RAISE_LIMIT ->
-                fork.facts()
+                fork.declaredState()
                         .quota(relief.path().orElseThrow(), relief.scope().orElseThrow())
                         .map(quota -> new Change.QuotaSet(quota.withHigherLimit(relief.gpuMilli())));
             case RESERVE_MORE ->
-                fork.facts()
+                fork.declaredState()
                         .quota(relief.path().orElseThrow(), relief.scope().orElseThrow())
                         .map(quota -> new Change.QuotaSet(quota.withMoreReserved(relief.gpuMilli())));
             case RAISE_USER_LIMIT ->
-                Optional.ofNullable(fork.facts().caps().get(relief.path().orElseThrow()))
+                Optional.ofNullable(
+                                fork.declaredState().caps().get(relief.path().orElseThrow()))
                         .map(concurrencyCaps -> new Change.CapsSet(new ConcurrencyCaps(
                                 concurrencyCaps.path(),
                                 OptionalLong.of(
                                         concurrencyCaps.perUserGpuMilli().orElse(0) + relief.gpuMilli()),
                                 concurrencyCaps.running())));
             case RAISE_MAX_RUNNING ->
-                Optional.ofNullable(fork.facts().caps().get(relief.path().orElseThrow()))
+                Optional.ofNullable(
+                                fork.declaredState().caps().get(relief.path().orElseThrow()))
                         .map(concurrencyCaps -> new Change.CapsSet(new ConcurrencyCaps(
                                 concurrencyCaps.path(),
                                 concurrencyCaps.perUserGpuMilli(),
@@ -446,19 +448,19 @@ final class RemedyFinder {
                                         concurrencyCaps.running().orElse(0) + relief.workloads())))));
             case FREE_ON_ONE_NODE ->
                 step.node()
-                        .map(fork.facts().nodes()::get)
-                        .map(node ->
-                                new Change.NodeSet(node.withMoreDevices(Math.toIntExact(relief.gpuMilli() / GPU))));
+                        .map(fork.declaredState().nodes()::get)
+                        .map(node -> new Change.NodeSet(
+                                node.withMoreDevices(Math.toIntExact(relief.gpuMilli() / GPU_MILLI))));
             case FREE_IN_POOL ->
                 relief.scope().orElseThrow() instanceof Scope.OnePool(PoolId pool)
-                        ? Optional.ofNullable(fork.facts().pools().get(pool))
+                        ? Optional.ofNullable(fork.declaredState().pools().get(pool))
                                 .map(known -> new Change.PoolSet(known.withHigherCount(relief.gpuMilli())))
                         : Optional.empty();
         };
     }
 
     /** The change that removes the first obstacle of the workload in this state; empty if no change can. */
-    private Optional<Step> missing(Engine state, PoolId pool, List<Step> steps) {
+    private Optional<Step> nextStep(Engine state, PoolId pool, List<Step> steps) {
         Optional<Reason> reason = state.explain(workload.id()).stream()
                 .flatMap(waitReasons -> waitReasons.perPool().stream())
                 .filter(each -> each.pool().equals(pool))
@@ -466,27 +468,27 @@ final class RemedyFinder {
         if (reason.isEmpty() || !isCurable(reason.get().code())) {
             return Optional.empty();
         }
-        return asked(state, pool).flatMap(asked -> {
+        return requestInPool(state, pool).flatMap(requestInPool -> {
             Optional<QuotaAdmission.Violation> violation =
-                    QuotaAdmission.firstCurrent(asked.wish().ask());
+                    QuotaAdmission.firstCurrent(requestInPool.poolRequest().quotaRequest());
             return violation.isPresent()
-                    ? ofBound(violation.get(), beside(steps, asked), pool)
-                    : ofRoom(beside(steps, asked), pool);
+                    ? stepForBound(violation.get(), onFreedNode(steps, requestInPool), pool)
+                    : stepForRoom(onFreedNode(steps, requestInPool), pool);
         });
     }
 
     /** The smallest request of the workload to the pool; empty if another workload of its strict queue comes first. */
-    private Optional<Asked> asked(Engine state, PoolId pool) {
+    private Optional<RequestInPool> requestInPool(Engine state, PoolId pool) {
         SchedulingState open = state.openState();
-        PoolRequestFactory poolRequestFactory = new PoolRequestFactory(state.facts(), open);
-        return open.schedulingClass(state.facts().workload(workload.id()))
+        PoolRequestFactory poolRequestFactory = new PoolRequestFactory(state.declaredState(), open);
+        return open.schedulingClass(state.declaredState().workload(workload.id()))
                 .filter(schedulingClass -> schedulingClass.queue().isEmpty() || isFirst(schedulingClass))
                 .flatMap(schedulingClass -> poolRequestFactory.forClass(schedulingClass).stream()
                         .filter(poolRequest -> poolRequest.pool().equals(pool))
                         .findFirst()
-                        .map(poolRequest -> new Asked(
+                        .map(poolRequest -> new RequestInPool(
                                 poolRequestFactory.minimum(schedulingClass, poolRequest),
-                                least(poolRequestFactory, schedulingClass))));
+                                leastRequest(poolRequestFactory, schedulingClass))));
     }
 
     private boolean isFirst(SchedulingClass schedulingClass) {
@@ -494,10 +496,11 @@ final class RemedyFinder {
         return first != null && first.id().equals(workload.id());
     }
 
-    private static PlacementRequest least(PoolRequestFactory poolRequestFactory, SchedulingClass schedulingClass) {
+    private static PlacementRequest leastRequest(
+            PoolRequestFactory poolRequestFactory, SchedulingClass schedulingClass) {
         return schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
                 ? poolRequestFactory.withGpus(schedulingClass, whole.fewest())
-                : poolRequestFactory.request(schedulingClass);
+                : poolRequestFactory.placementRequest(schedulingClass);
     }
 
     private static boolean isCurable(Reason.Code code) {
@@ -508,20 +511,23 @@ final class RemedyFinder {
     }
 
     /** The request of a workload to a pool: the quantities, and the placement. */
-    private record Asked(PoolRequest wish, PlacementRequest request) {}
+    private record RequestInPool(PoolRequest poolRequest, PlacementRequest placementRequest) {}
 
     /** Confines the request to the node on which earlier steps free GPUs, so that all of them come free together. */
-    private static Asked beside(List<Step> steps, Asked asked) {
+    private static RequestInPool onFreedNode(List<Step> steps, RequestInPool requestInPool) {
         return steps.stream()
                 .flatMap(step -> step.node().stream())
                 .findFirst()
-                .map(one -> new Asked(
-                        asked.wish(), asked.request().within(node -> node.id().equals(one))))
-                .orElse(asked);
+                .map(one -> new RequestInPool(
+                        requestInPool.poolRequest(),
+                        requestInPool.placementRequest().within(node -> node.id()
+                                .equals(one))))
+                .orElse(requestInPool);
     }
 
-    private static Optional<Step> ofBound(QuotaAdmission.Violation violation, Asked asked, PoolId pool) {
-        long gpuMilli = asked.wish().ask().gpuMilli();
+    private static Optional<Step> stepForBound(
+            QuotaAdmission.Violation violation, RequestInPool requestInPool, PoolId pool) {
+        long gpuMilli = requestInPool.poolRequest().quotaRequest().gpuMilli();
         QuotaNode node = violation.node();
         Optional<Scope> scope = Optional.of(node.tree().scope());
         long over = violation.usedGpuMilli() + gpuMilli - violation.boundGpuMilli();
@@ -546,7 +552,7 @@ final class RemedyFinder {
             case OVER_QUOTA_OFF, NOT_PREEMPTIBLE -> Optional.of(reserveMore(node.path(), scope, over));
             case HELD_FOR_OTHERS, CAPACITY ->
                 node.isRoot()
-                        ? room(asked, pool, over)
+                        ? stepToFree(requestInPool, pool, over)
                         : Optional.of(step(Outlook.Relief.Kind.RAISE_LIMIT, node.path(), scope, over));
         };
     }
@@ -559,18 +565,19 @@ final class RemedyFinder {
         return new Step(new Outlook.Relief(kind, Optional.of(path), scope, gpuMilli, 0), Optional.empty());
     }
 
-    private static Optional<Step> ofRoom(Asked asked, PoolId pool) {
-        PoolCapacity poolCapacity = asked.wish().space();
-        long missing = asked.wish().ask().gpuMilli() - poolCapacity.freeGpuMilli(Availability.NOW);
-        return room(asked, pool, missing);
+    private static Optional<Step> stepForRoom(RequestInPool requestInPool, PoolId pool) {
+        PoolCapacity poolCapacity = requestInPool.poolRequest().poolCapacity();
+        long missing =
+                requestInPool.poolRequest().quotaRequest().gpuMilli() - poolCapacity.freeGpuMilli(Availability.NOW);
+        return stepToFree(requestInPool, pool, missing);
     }
 
     /**
      * The step that frees GPUs: together on the node that lacks the fewest GPUs for one worker, or in a pool that is a
      * plain count.
      */
-    private static Optional<Step> room(Asked asked, PoolId pool, long missingGpuMilli) {
-        PoolCapacity poolCapacity = asked.wish().space();
+    private static Optional<Step> stepToFree(RequestInPool requestInPool, PoolId pool, long missingGpuMilli) {
+        PoolCapacity poolCapacity = requestInPool.poolRequest().poolCapacity();
         if (poolCapacity instanceof CounterPool) {
             return missingGpuMilli <= 0
                     ? Optional.empty()
@@ -584,14 +591,14 @@ final class RemedyFinder {
                             Optional.empty()));
         }
         return poolCapacity
-                .lackingLeast(asked.request(), Availability.NOW)
+                .lackingLeast(requestInPool.placementRequest(), Availability.NOW)
                 .filter(lack -> lack.gpus() > 0)
                 .map(lack -> new Step(
                         new Outlook.Relief(
                                 Outlook.Relief.Kind.FREE_ON_ONE_NODE,
                                 Optional.empty(),
                                 Optional.of(Scope.of(pool)),
-                                lack.gpus() * GPU,
+                                lack.gpus() * GPU_MILLI,
                                 0),
                         Optional.of(lack.node())));
     }

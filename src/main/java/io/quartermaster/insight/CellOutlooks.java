@@ -32,7 +32,7 @@ class CellOutlooks implements OutlookSource {
 
     private static Prospect prospect(CellView view, WorkloadId id) {
         Optional<Forecast.Start> start =
-                Optional.ofNullable(view.forecast().fates().get(id)).flatMap(Forecast.Fate::start);
+                Optional.ofNullable(view.forecast().perWorkload().get(id)).flatMap(Forecast.WorkloadForecast::start);
         Optional<WaitReasons> waitReasons = view.wait(id);
         return new Prospect(
                 Instant.ofEpochMilli(view.snapshot().asOfMillis()),

@@ -96,10 +96,10 @@ final class CellView {
         Forecast known = forecast;
         if (known == null) {
             long begun = System.nanoTime();
-            known = Forecaster.play(
+            known = Forecaster.forecast(
                     snapshot.engine(),
                     snapshot.workloads(),
-                    new Forecaster.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
+                    new Forecaster.EvictionBehaviours(snapshot::yielding, snapshot.maxGraceMillis()),
                     snapshot.asOfMillis(),
                     bounds(config.horizon(), config.forecastTimeLimit()));
             forecast = known;
@@ -113,10 +113,10 @@ final class CellView {
         Forecast known = forecast;
         return known != null && known.complete() && horizon.equals(config.horizon())
                 ? known
-                : Forecaster.play(
+                : Forecaster.forecast(
                         snapshot.engine(),
                         snapshot.workloads(),
-                        new Forecaster.Stops(snapshot::yielding, snapshot.maxGraceMillis()),
+                        new Forecaster.EvictionBehaviours(snapshot::yielding, snapshot.maxGraceMillis()),
                         snapshot.asOfMillis(),
                         bounds(horizon, time));
     }

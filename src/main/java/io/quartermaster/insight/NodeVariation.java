@@ -108,7 +108,7 @@ record NodeVariation(List<Change> changes, Set<NodeId> gone) {
     }
 
     private Workload displaced(Workload workload, long asOfMillis) {
-        boolean lost = workload.only().filter(gone::contains).isPresent()
+        boolean lost = workload.pinnedNode().filter(gone::contains).isPresent()
                 || (workload.state() instanceof WorkloadPhase.Holding holding && touches(holding.allocation()));
         boolean promised = workload.nomination().filter(this::touches).isPresent();
         Workload left = lost ? workload.withState(WorkloadPhase.waitingAgain(asOfMillis)) : workload;

@@ -125,8 +125,8 @@ class QueueWaiting {
                     Map<UUID, Instant> starts = new HashMap<>();
                     for (Standing one : waiting) {
                         UUID id = one.view().id();
-                        Optional.ofNullable(view.forecast().fates().get(new WorkloadId(id.toString())))
-                                .flatMap(Forecast.Fate::start)
+                        Optional.ofNullable(view.forecast().perWorkload().get(new WorkloadId(id.toString())))
+                                .flatMap(Forecast.WorkloadForecast::start)
                                 .ifPresent(start -> starts.put(id, Instant.ofEpochMilli(start.atMillis())));
                     }
                     return starts;

@@ -29,7 +29,7 @@ final class WhatIf {
             List<Change> changes,
             List<Workload> present,
             List<Workload> added,
-            Map<WorkloadId, Forecaster.Yielding> yielding) {}
+            Map<WorkloadId, Forecaster.EvictionBehaviour> yielding) {}
 
     /** The fate of a workload up to the moment that both forecasts reach. */
     record Fate(Optional<Forecast.Start> start, Optional<Forecast.Stop> stop, Optional<WaitReasons> why) {
@@ -70,10 +70,10 @@ final class WhatIf {
         List<Workload> all = new ArrayList<>(otherwise.present());
         all.addAll(otherwise.added());
         Engine engine = view.snapshot().engine(otherwise.changes(), all);
-        Forecast after = Forecaster.play(
+        Forecast after = Forecaster.forecast(
                 engine,
                 all,
-                new Forecaster.Stops(
+                new Forecaster.EvictionBehaviours(
                         id -> Optional.ofNullable(otherwise.yielding().get(id))
                                 .or(() -> view.snapshot().yielding(id)),
                         view.snapshot().maxGraceMillis()),
@@ -104,10 +104,11 @@ final class WhatIf {
     }
 
     private static Fate fate(Forecast forecast, WorkloadId id, long untilMillis) {
-        Optional<Forecast.Fate> known = Optional.ofNullable(forecast.fates().get(id));
+        Optional<Forecast.WorkloadForecast> known =
+                Optional.ofNullable(forecast.perWorkload().get(id));
         return new Fate(
-                known.flatMap(Forecast.Fate::start).filter(start -> start.atMillis() <= untilMillis),
-                known.flatMap(Forecast.Fate::stop).filter(stop -> stop.atMillis() <= untilMillis),
+                known.flatMap(Forecast.WorkloadForecast::start).filter(start -> start.atMillis() <= untilMillis),
+                known.flatMap(Forecast.WorkloadForecast::stop).filter(stop -> stop.atMillis() <= untilMillis),
                 Optional.ofNullable(forecast.waits().get(id)));
     }
 }

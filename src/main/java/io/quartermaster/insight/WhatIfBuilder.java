@@ -56,7 +56,7 @@ final class WhatIfBuilder {
     private final SortedSet<PoolId> regranted = new TreeSet<>();
     private final List<Workload> added = new ArrayList<>();
     private final List<Named> names = new ArrayList<>();
-    private final Map<WorkloadId, Forecaster.Yielding> yielding = new HashMap<>();
+    private final Map<WorkloadId, Forecaster.EvictionBehaviour> yielding = new HashMap<>();
 
     /** The name of a new workload in the result. */
     record Named(TenantId tenant, String name) {}
@@ -345,7 +345,7 @@ final class WhatIfBuilder {
                 snapshot.lastSequence() + added.size() + 1);
         added.add(workload);
         names.add(new Named(tenant, (asked.name() == null ? "hypothetical" : asked.name()) + suffix));
-        yielding.put(workload.id(), new Forecaster.Yielding(shape.graceMillis(), shape.requeues()));
+        yielding.put(workload.id(), new Forecaster.EvictionBehaviour(shape.graceMillis(), shape.requeues()));
     }
 
     static ProblemException unknown(String field, String message, String accepted) {

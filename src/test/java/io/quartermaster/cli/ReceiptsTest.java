@@ -33,7 +33,7 @@ class ReceiptsTest {
     private static List<DecisionReceipt> receipts(String yaml) {
         Scenario scenario = ScenarioReader.read("scenario: receipts\ntitle: t\n" + yaml + "\nexpect: [{at: 60s}]")
                 .getFirst();
-        SimulationResult simulationResult = Simulation.run(scenario, Simulation.Receipting.RECEIPTS);
+        SimulationResult simulationResult = Simulation.run(scenario, Simulation.ReceiptMode.RECEIPTS);
         assertThat(simulationResult.failures()).isEmpty();
         return simulationResult.decisions().stream()
                 .map(taken -> taken.receipt().orElseThrow())
@@ -202,7 +202,7 @@ class ReceiptsTest {
                 .extracting(EvictionReceipt.Share::usedGpuMilli)
                 .containsExactly(0L);
         assertThat(kept.after()).extracting(EvictionReceipt.Share::usedGpuMilli).containsExactly(2000L);
-        DecisionReceipt stop = of(receipts, Decision.Preempt.class, "a4");
+        DecisionReceipt stop = of(receipts, Decision.Evict.class, "a4");
         assertThat(stop.stops()).extracting(own -> own.workload().value()).containsExactly("a4");
         assertThat(stop.before().getFirst().usedGpuMilli()
                         - stop.after().getFirst().usedGpuMilli())

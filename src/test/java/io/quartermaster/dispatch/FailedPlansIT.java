@@ -295,7 +295,7 @@ class FailedPlansIT extends LedByHand {
     }
 
     private static Decision preempt(UUID victim, UUID preemptor) {
-        return new Decision.Preempt(
+        return new Decision.Evict(
                 EngineFacts.id(victim),
                 EvictionCause.PREEMPT,
                 Optional.of(EngineFacts.id(preemptor)),

@@ -107,8 +107,7 @@ public final class HandLedCell implements AutoCloseable {
     }
 
     private static Settings settings() {
-        return Settings.DEFAULT
-                .but()
+        return Settings.DEFAULT.toBuilder()
                 .patienceMillis(OptionalLong.of(Duration.ofMinutes(10).toMillis()))
                 .settings();
     }

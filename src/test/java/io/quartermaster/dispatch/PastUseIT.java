@@ -59,7 +59,7 @@ class PastUseIT {
     }
 
     private static Settings window(OptionalLong millis) {
-        return Settings.DEFAULT.but().fairnessWindowMillis(millis).settings();
+        return Settings.DEFAULT.toBuilder().fairnessWindowMillis(millis).settings();
     }
 
     @Test
@@ -93,8 +93,7 @@ class PastUseIT {
     @Test
     void aStartCountsAtOnceForTheNextLeaderToo() {
         OneGpu cell = new OneGpu(database, "past-c");
-        Settings penalty = window(OptionalLong.of(Duration.ofHours(1).toMillis()))
-                .but()
+        Settings penalty = window(OptionalLong.of(Duration.ofHours(1).toMillis())).toBuilder()
                 .entryPenaltyMillis(Duration.ofMinutes(10).toMillis())
                 .settings();
         try (HandLedCell leader = HandLedCell.lead(database, penalty)) {

@@ -98,12 +98,12 @@ final class BenchShell {
                                         WorkloadPhase.running(start.allocation(), nowMillis, start.fromReservation()))
                                 .withNomination(Optional.empty());
                     }
-                    case Decision.Preempt preempt -> {
+                    case Decision.Evict evict -> {
                         stopped++;
                         leaving.add(workload.id());
                         WorkloadPhase.Holding holding = (WorkloadPhase.Holding) workload.state();
-                        yield workload.withState(holding.in(
-                                new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis())));
+                        yield workload.withState(
+                                holding.in(new WorkloadPhase.Phase.Stopping(evict.cause(), evict.deadlineMillis())));
                     }
                     case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
                     case Decision.WithdrawNomination withdrawNomination -> workload.withNomination(Optional.empty());

@@ -76,7 +76,7 @@ class EngineBenchmark {
             last = new Engine(Settings.DEFAULT);
             last.apply(base);
             last.apply(jobs);
-            last.openNow();
+            last.buildState();
             long from = cpuNanos();
             Plan plan = last.plan(1_000_000);
             fill[round] = cpuNanos() - from;
@@ -169,12 +169,12 @@ class EngineBenchmark {
             int round = Math.max(0, turn);
             Engine engine = new Engine(Settings.DEFAULT);
             engine.apply(state);
-            engine.openNow();
+            engine.buildState();
             long from = cpuNanos();
             Plan plan = engine.plan(1_000_000_000L);
             took[round] = cpuNanos() - from;
             victims = (int) plan.decisions().stream()
-                    .filter(Decision.Preempt.class::isInstance)
+                    .filter(Decision.Evict.class::isInstance)
                     .count();
         }
         assertThat(victims).as("no more victims than the gang needs").isEqualTo(nodes / 10 * 8);
@@ -219,7 +219,7 @@ class EngineBenchmark {
             last = new Engine(Settings.DEFAULT);
             last.apply(base);
             last.apply(jobs);
-            last.openNow();
+            last.buildState();
             long from = cpuNanos();
             Plan plan = last.plan(1_000_000);
             fill[Math.max(0, round)] = cpuNanos() - from;

@@ -91,9 +91,9 @@ class EnginePropertiesTest {
             for (int event = 0; event < RandomCells.EVENTS; event++) {
                 cell.happen();
                 for (Decision decision : cell.plan().decisions()) {
-                    if (decision instanceof Decision.Preempt preempt) {
+                    if (decision instanceof Decision.Evict evict) {
                         judged.check();
-                        assertThat(preempt.successor()).isNotEqualTo(Optional.of(preempt.workload()));
+                        assertThat(evict.successor()).isNotEqualTo(Optional.of(evict.workload()));
                     }
                 }
             }
@@ -136,8 +136,8 @@ class EnginePropertiesTest {
                     if (decision instanceof Decision.Start start && start.fromReservation()) {
                         starts.incrementAndGet();
                     }
-                    boolean byFairShare = decision instanceof Decision.Preempt preempt
-                                    && preempt.receipt().right() == EvictionReceipt.Right.FAIR_SHARE
+                    boolean byFairShare = decision instanceof Decision.Evict evict
+                                    && evict.receipt().right() == EvictionReceipt.Right.FAIR_SHARE
                             || decision instanceof Decision.Shrink shrink
                                     && shrink.receipt().right() == EvictionReceipt.Right.FAIR_SHARE;
                     if (byFairShare) {
@@ -169,7 +169,7 @@ class EnginePropertiesTest {
 
     private static Set<WorkloadId> evicted(List<Decision> decisions) {
         return decisions.stream()
-                .filter(decision -> decision instanceof Decision.Preempt || decision instanceof Decision.Shrink)
+                .filter(decision -> decision instanceof Decision.Evict || decision instanceof Decision.Shrink)
                 .map(Decision::workload)
                 .collect(Collectors.toSet());
     }
@@ -189,8 +189,8 @@ class EnginePropertiesTest {
                 cell.happen();
                 for (Decision decision : cell.plan().decisions()) {
                     boolean forWantOfWorkers =
-                            decision instanceof Decision.Preempt preempt && preempt.cause() == EvictionCause.INCOMPLETE;
-                    boolean stops = decision instanceof Decision.Preempt || decision instanceof Decision.Shrink;
+                            decision instanceof Decision.Evict evict && evict.cause() == EvictionCause.INCOMPLETE;
+                    boolean stops = decision instanceof Decision.Evict || decision instanceof Decision.Shrink;
                     if (stops && !forWantOfWorkers) {
                         judged.check();
                         assertThat(cell.workload(decision.workload()).preemptible())

@@ -120,7 +120,7 @@ class EngineReplayPropertiesTest {
             case Decision.Grow grow -> grow.rule() != Decision.Rule.NOMINATED;
             case Decision.Nominate nominate ->
                 receipt.stops().stream().noneMatch(stop -> stop.workload().equals(nominate.workload()));
-            case Decision.Preempt preempt -> false;
+            case Decision.Evict evict -> false;
             case Decision.Shrink shrink -> false;
             case Decision.WithdrawNomination withdrawNomination -> false;
         };

@@ -34,7 +34,7 @@ public final class EngineSteps {
 
     /** Builds the engine's scheduling state, which otherwise its next plan does. */
     public static void prepare(Engine engine) {
-        engine.openNow();
+        engine.buildState();
     }
 
     /**
@@ -64,7 +64,7 @@ public final class EngineSteps {
         }
 
         @Override
-        public void begins(DeclaredState declaredState, SchedulingState schedulingState) {}
+        public void planBegins(DeclaredState declaredState, SchedulingState schedulingState) {}
 
         @Override
         public void attemptBegins(Candidate candidate, CandidateQueue candidateQueue) {
@@ -81,7 +81,7 @@ public final class EngineSteps {
         public void nominationWithdrawn(Allocation place, NominationEnd why) {}
 
         @Override
-        public void decided(Decision decision) {
+        public void decisionMade(Decision decision) {
             starts += decision instanceof Decision.Start ? 1 : 0;
         }
     }

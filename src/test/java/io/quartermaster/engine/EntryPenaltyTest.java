@@ -28,8 +28,7 @@ class EntryPenaltyTest {
     /** The past use that 2 GPUs accumulate in half a half-life. */
     private static final long PENALTY_NANO = 585_786_437;
 
-    private final Engine engine = new Engine(Settings.DEFAULT
-            .but()
+    private final Engine engine = new Engine(Settings.DEFAULT.toBuilder()
             .fairnessWindowMillis(OptionalLong.of(60_000))
             .entryPenaltyMillis(30_000)
             .settings());
@@ -97,7 +96,7 @@ class EntryPenaltyTest {
 
     @Test
     void itNeedsAFairnessWindow() {
-        Settings.Builder without = Settings.DEFAULT.but().entryPenaltyMillis(1);
+        Settings.Builder without = Settings.DEFAULT.toBuilder().entryPenaltyMillis(1);
         assertThatThrownBy(without::settings).hasMessageContaining("fairness window");
     }
 }

@@ -42,9 +42,9 @@ class ImpliedQuotasPropertiesTest {
         Engine engine = new Engine(Settings.DEFAULT);
         engine.apply(
                 List.of(new Change.PoolSet(Pool.ofCount(BUSY, 4_000)), new Change.PoolSet(Pool.ofCount(IDLE, 4_000))));
-        tell(engine, LENDER, BUSY, 3_000);
-        tell(engine, BORROWER, BUSY, 1_000);
-        tell(engine, BORROWER, IDLE, 4_000);
+        setQuota(engine, LENDER, BUSY, 3_000);
+        setQuota(engine, BORROWER, BUSY, 1_000);
+        setQuota(engine, BORROWER, IDLE, 4_000);
         List<Quota> borrowed = List.of(
                 Quota.reserving(BORROWER, Scope.of(BUSY), 1_000), Quota.reserving(BORROWER, Scope.of(IDLE), 4_000));
         for (QuotaPath path : BORROWER.fromTenant()) {
@@ -67,11 +67,11 @@ class ImpliedQuotasPropertiesTest {
                 Workload.waiting(new WorkloadId("owner"), LENDER, Shape.ofWholeGpus(3), List.of(BUSY), 1, 4))));
 
         assertThat(engine.plan(1).decisions())
-                .filteredOn(decision -> decision instanceof Decision.Preempt)
+                .filteredOn(decision -> decision instanceof Decision.Evict)
                 .hasSize(3);
     }
 
-    private static void tell(Engine engine, QuotaPath group, PoolId pool, long reserved) {
+    private static void setQuota(Engine engine, QuotaPath group, PoolId pool, long reserved) {
         for (QuotaPath path : group.fromTenant()) {
             engine.apply(List.of(new Change.QuotaSet(Quota.reserving(path, Scope.of(pool), reserved))));
         }
@@ -96,7 +96,7 @@ class ImpliedQuotasPropertiesTest {
                 for (WorkloadId id : plain.workloads.keySet()) {
                     assertThat(codes(with, id)).as("%s", id).isEqualTo(codes(plain, id));
                 }
-                boolean evicts = expected.stream().anyMatch(decision -> decision instanceof Decision.Preempt);
+                boolean evicts = expected.stream().anyMatch(decision -> decision instanceof Decision.Evict);
                 evicting.addAndGet(evicts ? 1 : 0);
             }
         });

@@ -151,7 +151,7 @@ class PausedWorkTest {
         running("there", 4, 20, OWN);
         paused("p", 4, 50);
         assertThat(engine.plan(0).decisions())
-                .filteredOn(Decision.Preempt.class::isInstance)
+                .filteredOn(Decision.Evict.class::isInstance)
                 .extracting(Decision::workload)
                 .containsExactly(new WorkloadId("there"));
     }

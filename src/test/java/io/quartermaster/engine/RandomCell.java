@@ -347,8 +347,8 @@ public final class RandomCell {
                         yield workload.withState(holding.with(grow.added(), workload.shape()))
                                 .withNomination(Optional.empty());
                     }
-                    case Decision.Preempt preempt ->
-                        phase(workload, new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
+                    case Decision.Evict evict ->
+                        phase(workload, new WorkloadPhase.Phase.Stopping(evict.cause(), evict.deadlineMillis()));
                     case Decision.Shrink shrink ->
                         phase(
                                 workload,
@@ -371,7 +371,7 @@ public final class RandomCell {
     }
 
     private static boolean mayStart(Workload workload, Decision.Start start) {
-        return workload.only().map(start.allocation()::touches).orElse(true);
+        return workload.pinnedNode().map(start.allocation()::touches).orElse(true);
     }
 
     private static Workload phase(Workload workload, WorkloadPhase.Phase phase) {

@@ -69,8 +69,7 @@ final class RandomTerms {
 
     /** Terms with a grace and with backfill reservations. */
     static RandomTerms withGraceAndPatience(Random random) {
-        Settings settings = randomSettings(random, false)
-                .but()
+        Settings settings = randomSettings(random, false).toBuilder()
                 .graceMillis(4_000)
                 .patienceMillis(OptionalLong.of(1_000L * random.nextInt(6)))
                 .settings();
@@ -126,8 +125,7 @@ final class RandomTerms {
     }
 
     private static Settings randomSettings(Random random, boolean pastCounts) {
-        return Settings.DEFAULT
-                .but()
+        return Settings.DEFAULT.toBuilder()
                 .minRuntimeMillis(chance(random, 4) ? 3_000 : 0)
                 .reclaimMinRuntimeMillis(chance(random, 4) ? 5_000 : 0)
                 .graceMillis(chance(random, 2) ? 0 : 4_000)

@@ -78,7 +78,7 @@ class RemedyFinderPropertiesTest {
                 .map(Outlook::perPool)
                 .orElse(List.of());
         // The finder evaluates the condition before each try, and once more for each pool in which no try follows.
-        assertThat(asked.get()).isLessThanOrEqualTo(RemedyFinder.MOST_TRIES + pools.size());
+        assertThat(asked.get()).isLessThanOrEqualTo(RemedyFinder.MAX_TRIES + pools.size());
         return pools;
     }
 
@@ -97,7 +97,7 @@ class RemedyFinderPropertiesTest {
         if (relief.stream().noneMatch(each -> each.kind() == Outlook.Relief.Kind.FREE_ON_ONE_NODE)) {
             return List.of(Optional.empty());
         }
-        return settled.facts().nodes().values().stream()
+        return settled.declaredState().nodes().values().stream()
                 .filter(node -> node.pool().equals(pool))
                 .map(node -> Optional.of(node.id()))
                 .toList();
@@ -204,25 +204,27 @@ class RemedyFinderPropertiesTest {
             }
             case FREE_IN_POOL -> {
                 Scope.OnePool scope = (Scope.OnePool) relief.scope().orElseThrow();
-                Pool pool = Objects.requireNonNull(fork.facts().pools().get(scope.pool()));
+                Pool pool = Objects.requireNonNull(fork.declaredState().pools().get(scope.pool()));
                 long count = ((Pool.Capacity.Count) pool.capacity()).gpuMilli();
                 Pool raised = pool.withHigherCount(relief.gpuMilli());
                 assertThat(raised.capacity()).isEqualTo(new Pool.Capacity.Count(count + relief.gpuMilli()));
                 yield new Change.PoolSet(raised);
             }
             case FREE_ON_ONE_NODE ->
-                new Change.NodeSet(Objects.requireNonNull(fork.facts().nodes().get(node.orElseThrow()))
-                        .withMoreDevices((int) (relief.gpuMilli() / 1000)));
+                new Change.NodeSet(
+                        Objects.requireNonNull(fork.declaredState().nodes().get(node.orElseThrow()))
+                                .withMoreDevices((int) (relief.gpuMilli() / 1000)));
         };
     }
 
     private static Quota quota(Engine fork, Outlook.Relief relief) {
-        return fork.facts()
+        return fork.declaredState()
                 .quota(relief.path().orElseThrow(), relief.scope().orElseThrow())
                 .orElseThrow();
     }
 
     private static ConcurrencyCaps caps(Engine fork, Outlook.Relief relief) {
-        return Objects.requireNonNull(fork.facts().caps().get(relief.path().orElseThrow()));
+        return Objects.requireNonNull(
+                fork.declaredState().caps().get(relief.path().orElseThrow()));
     }
 }

@@ -74,7 +74,7 @@ class RemedyTextsPropertiesTest {
                         settled.waits().stream().limit(MOST_WAITS).toList()) {
                     for (Reason reason : waitReasons.perPool()) {
                         int before = tried();
-                        hold(settled, settled.facts().workload(waitReasons.workload()), reason, cell.nowMillis);
+                        hold(settled, settled.declaredState().workload(waitReasons.workload()), reason, cell.nowMillis);
                         if (tried() > before) {
                             judged.check();
                         }
@@ -99,7 +99,7 @@ class RemedyTextsPropertiesTest {
 
     private void hold(Engine settled, Workload workload, Reason reason, long nowMillis) {
         if (reason.code() == Reason.Code.HELD_FOR_OTHERS
-                && !settled.facts().calendar().isEmpty()) {
+                && !settled.declaredState().calendar().isEmpty()) {
             // The amount that other tenants do not lend may change only at the next transition of the calendar.
             return;
         }
@@ -122,7 +122,7 @@ class RemedyTextsPropertiesTest {
                 .ifPresent(found -> changes("user", settled, workload, reason, nowMillis, fork -> {
                     QuotaPath path = path(workload, found.group(1), found.group(2));
                     ConcurrencyCaps concurrencyCaps =
-                            Objects.requireNonNull(fork.facts().caps().get(path));
+                            Objects.requireNonNull(fork.declaredState().caps().get(path));
                     return List.of(new Change.CapsSet(
                             new ConcurrencyCaps(path, OptionalLong.of(PLENTY), concurrencyCaps.running())));
                 }));
@@ -130,7 +130,7 @@ class RemedyTextsPropertiesTest {
                 .ifPresent(found -> changes("running", settled, workload, reason, nowMillis, fork -> {
                     QuotaPath path = path(workload, found.group(1), found.group(2));
                     ConcurrencyCaps concurrencyCaps =
-                            Objects.requireNonNull(fork.facts().caps().get(path));
+                            Objects.requireNonNull(fork.declaredState().caps().get(path));
                     return List.of(new Change.CapsSet(
                             new ConcurrencyCaps(path, concurrencyCaps.perUserGpuMilli(), OptionalInt.of(1_000))));
                 }));
@@ -167,13 +167,13 @@ class RemedyTextsPropertiesTest {
                     workload,
                     reason,
                     nowMillis,
-                    fork -> opened(fork.facts().nodes().values()));
+                    fork -> opened(fork.declaredState().nodes().values()));
         }
         if (remedy.contains("accept work") || remedy.contains("accepts work again")) {
             changes("back", settled, workload, reason, nowMillis, fork -> {
                 List<Change> changes =
                         new ArrayList<>(ends(workload.id(), other -> true).in(fork));
-                changes.addAll(opened(fork.facts().nodes().values()));
+                changes.addAll(opened(fork.declaredState().nodes().values()));
                 return changes;
             });
         }
@@ -185,7 +185,7 @@ class RemedyTextsPropertiesTest {
         }
         if (remedy.contains("another pool") || remedy.contains("profile or pool")) {
             offered.merge("pool", 1, Integer::sum);
-            assertThat(settled.facts().pools().keySet()).anySatisfy(pool -> {
+            assertThat(settled.declaredState().pools().keySet()).anySatisfy(pool -> {
                 assertThat(workload.pools()).doesNotContain(pool);
                 Engine fork = settled.fork();
                 fork.apply(List.of(new Change.WorkloadSet(
@@ -237,7 +237,7 @@ class RemedyTextsPropertiesTest {
     }
 
     private static Optional<Quota> quota(Engine fork, QuotaPath path, String where) {
-        return fork.facts()
+        return fork.declaredState()
                 .quota(path, where.equals("all pools together") ? Scope.ALL_POOLS : Scope.of(new PoolId(where)));
     }
 
@@ -245,7 +245,7 @@ class RemedyTextsPropertiesTest {
     private static Remedy ends(WorkloadId waiting, Predicate<Workload> which) {
         return fork -> {
             List<Change> changes = new ArrayList<>();
-            for (Workload other : fork.facts().workloads()) {
+            for (Workload other : fork.declaredState().workloads()) {
                 boolean waits = other.state() instanceof WorkloadPhase.Waiting;
                 if (!other.id().equals(waiting) && (waits || which.test(other))) {
                     changes.add(new Change.WorkloadRemoved(other.id()));
@@ -262,11 +262,11 @@ class RemedyTextsPropertiesTest {
     }
 
     private static List<Change> larger(Engine fork, PoolId id) {
-        Pool pool = Objects.requireNonNull(fork.facts().pools().get(id));
+        Pool pool = Objects.requireNonNull(fork.declaredState().pools().get(id));
         if (pool.capacity() instanceof Pool.Capacity.Count) {
             return List.of(new Change.PoolSet(pool.withHigherCount(PLENTY)));
         }
-        return fork.facts().nodes().values().stream()
+        return fork.declaredState().nodes().values().stream()
                 .filter(node -> node.pool().equals(id))
                 .<Change>map(node -> new Change.NodeSet(node.withMoreDevices(16)))
                 .toList();
@@ -274,7 +274,7 @@ class RemedyTextsPropertiesTest {
 
     private static List<Change> first(Engine fork, Workload workload) {
         List<Change> changes = new ArrayList<>();
-        for (Workload other : fork.facts().workloads()) {
+        for (Workload other : fork.declaredState().workloads()) {
             if (other.queue().equals(workload.queue()) && other.state() instanceof WorkloadPhase.Waiting waiting) {
                 OptionalLong place = other.id().equals(workload.id()) ? OptionalLong.of(0) : OptionalLong.empty();
                 changes.add(new Change.WorkloadSet(other.withState(waiting.at(place))));

@@ -171,8 +171,7 @@ class WorkThatIsLeavingTest {
 
     @Test
     void onOtherDevicesItDelaysNoReservation() {
-        Engine patient = new Engine(Settings.DEFAULT
-                .but()
+        Engine patient = new Engine(Settings.DEFAULT.toBuilder()
                 .patienceMillis(OptionalLong.of(1_000))
                 .consolidate(false)
                 .settings());

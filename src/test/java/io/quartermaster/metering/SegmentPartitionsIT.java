@@ -139,8 +139,7 @@ class SegmentPartitionsIT {
         for (String partition : partitions) {
             String copy = "insert into segment select (jsonb_populate_record(s, '%s')).* from segment s where tenant_id"
                     + " = '" + TENANT + "' and tableoid = '" + partition + "'::regclass limit 1";
-            assertThatThrownBy(() -> run(copy.formatted("{\"seq\": 1000001}")))
-                    .hasMessageContaining("tenant_id, id");
+            assertThatThrownBy(() -> run(copy.formatted("{\"seq\": 1000001}"))).hasMessageContaining("tenant_id, id");
             assertThatThrownBy(() -> run(copy.formatted("{\"id\": \"" + UUID.randomUUID() + "\"}")))
                     .hasMessageContaining("tenant_id, seq");
             long otherHour = partition.equals("segment_first") ? bound - 100 * HOUR : bound + 100 * HOUR;

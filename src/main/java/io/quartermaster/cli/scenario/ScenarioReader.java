@@ -339,7 +339,7 @@ public final class ScenarioReader {
     private Settings settings(YamlSection given) {
         try (YamlSection section = given) {
             Settings standard = Settings.DEFAULT;
-            return section.made(() -> standard.but()
+            return section.made(() -> standard.toBuilder()
                     .minRuntimeMillis(section.length("min-runtime").orElse(standard.minRuntimeMillis()))
                     .reclaimMinRuntimeMillis(
                             section.length("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()))

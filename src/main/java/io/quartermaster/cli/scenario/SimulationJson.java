@@ -31,7 +31,7 @@ public final class SimulationJson {
                             .toList());
             object.put(
                     "moments",
-                    simulationResult.moments().stream()
+                    simulationResult.stateSamples().stream()
                             .map(SimulationJson::moment)
                             .toList());
             list.add(object);
@@ -44,14 +44,14 @@ public final class SimulationJson {
         return switch (decision) {
             case Decision.Start start -> "start";
             case Decision.Grow grow -> "grow";
-            case Decision.Preempt preempt -> "preempt";
+            case Decision.Evict evict -> "preempt";
             case Decision.Shrink shrink -> "shrink";
             case Decision.Nominate nominate -> "nominate";
             case Decision.WithdrawNomination withdrawal -> "denominate";
         };
     }
 
-    private static Map<String, Object> taken(SimulationResult.Taken taken) {
+    private static Map<String, Object> taken(SimulationResult.TimedDecision taken) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("at", seconds(taken.atMillis()));
         Decision decision = taken.decision();
@@ -66,11 +66,11 @@ public final class SimulationJson {
                 object.put("rule", grow.rule());
                 object.put("allocation", allocation(grow.added()));
             }
-            case Decision.Preempt preempt -> {
-                object.put("cause", preempt.cause());
-                preempt.successor().ifPresent(successor -> object.put("successor", successor.value()));
-                object.put("deadline", seconds(preempt.deadlineMillis()));
-                object.put("receipt", ReceiptJson.ofStop(preempt.receipt()));
+            case Decision.Evict evict -> {
+                object.put("cause", evict.cause());
+                evict.successor().ifPresent(successor -> object.put("successor", successor.value()));
+                object.put("deadline", seconds(evict.deadlineMillis()));
+                object.put("receipt", ReceiptJson.ofStop(evict.receipt()));
             }
             case Decision.Shrink shrink -> {
                 object.put("workers", shrink.workers());
@@ -106,7 +106,7 @@ public final class SimulationJson {
         return object;
     }
 
-    private static Map<String, Object> moment(SimulationResult.Moment moment) {
+    private static Map<String, Object> moment(SimulationResult.StateSample moment) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("at", seconds(moment.atMillis()));
         Map<String, Object> running = new LinkedHashMap<>();

@@ -14,7 +14,7 @@ import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.MoveSearches;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -179,7 +179,7 @@ public final class TraceReplay {
                         new TreeMap<>(),
                         new TreeSet<>(List.of(PATH)),
                         new MoveSearches())
-                .space(POOL)
+                .poolCapacity(POOL)
                 .orElseThrow();
     }
 
@@ -189,7 +189,7 @@ public final class TraceReplay {
         Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.NOW);
         place.ifPresent(found -> {
             Booking booking = new Booking(PATH, Optional.empty(), piece.shape(), true, found, true);
-            for (View view : View.values()) {
+            for (UsageView view : UsageView.values()) {
                 poolCapacity.add(booking, view);
             }
         });

@@ -151,8 +151,7 @@ record WorkloadForm(
         if (sets.size() == 1) {
             throw new IllegalArgumentException("'worker-sets' must have at least two entries");
         }
-        return set(sets.getFirst())
-                .but()
+        return set(sets.getFirst()).toBuilder()
                 .further(sets.subList(1, sets.size()).stream().map(this::set).toList(), requiredLevel)
                 .shape();
     }
@@ -160,7 +159,7 @@ record WorkloadForm(
     /** The shape of one worker set; a set without labels gets those of the whole form. */
     private Shape set(WorkloadForm set) {
         Shape shape = set.plain();
-        return shape.labels().isEmpty() ? shape.but().labels(labels).shape() : shape;
+        return shape.labels().isEmpty() ? shape.toBuilder().labels(labels).shape() : shape;
     }
 
     private Shape plain() {

@@ -287,7 +287,7 @@ final class WorkloadReader {
         NodeId node = new NodeId(on.get(number));
         List<Integer> devices = devices(statement.section(), statement.gpu(), number, on);
         return fixedPlacement
-                .seat(number, pool, template.path(), template.shape().of(number), node, devices)
+                .placeWorker(number, pool, template.path(), template.shape().of(number), node, devices)
                 .orElseThrow(() -> statement.section().error("the workload does not fit on node '" + node + "'"));
     }
 

@@ -89,7 +89,7 @@ public final class PlanTranslation {
                     record(records, decided, successor(decision).orElse(decided));
             switch (decision) {
                 case Decision.Start start -> start(workload, start);
-                case Decision.Preempt preempt -> preempt(workload, preempt, records);
+                case Decision.Evict evict -> preempt(workload, evict, records);
                 case Decision.Nominate nominate ->
                     rows.nomination(
                             workload.tenant(),
@@ -107,7 +107,7 @@ public final class PlanTranslation {
     /** The workload for which a decision makes room, if any. */
     public static Optional<UUID> successor(Decision decision) {
         return switch (decision) {
-            case Decision.Preempt preempt -> preempt.successor().map(id -> UUID.fromString(id.value()));
+            case Decision.Evict evict -> evict.successor().map(id -> UUID.fromString(id.value()));
             case Decision.Shrink shrink -> shrink.successor().map(id -> UUID.fromString(id.value()));
             case Decision.Start start -> Optional.empty();
             case Decision.Grow grow -> Optional.empty();
@@ -234,11 +234,11 @@ public final class PlanTranslation {
                 .put("preemptible", workload.preemptible());
     }
 
-    private void preempt(WorkloadRecord victim, Decision.Preempt preempt, Map<UUID, WorkloadRecord> records) {
-        LiveAttempt attempt = attempt(victim, successor(preempt).orElse(victim.id()));
-        Optional<WorkloadRecord> successor = successor(preempt).map(id -> record(records, id, id));
-        rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, preempt.cause(), successor));
-        stop(victim, attempt, reason(victim, attempt), preempt.cause(), preempt.receipt(), successor, records);
+    private void preempt(WorkloadRecord victim, Decision.Evict evict, Map<UUID, WorkloadRecord> records) {
+        LiveAttempt attempt = attempt(victim, successor(evict).orElse(victim.id()));
+        Optional<WorkloadRecord> successor = successor(evict).map(id -> record(records, id, id));
+        rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, evict.cause(), successor));
+        stop(victim, attempt, reason(victim, attempt), evict.cause(), evict.receipt(), successor, records);
         for (SurplusWorker worker : attempt.surplus().workers()) {
             if (!worker.attempt().stopping()) {
                 stop(victim, worker.attempt(), AttemptStopReason.PREEMPTED);

@@ -49,7 +49,7 @@ public final class CellSnapshot {
     private final SortedMap<String, Node> nodes = new TreeMap<>();
     private final SortedMap<TenantId, QuotaFacts> quotas = new TreeMap<>();
     private final List<Workload> workloads = new ArrayList<>();
-    private final Map<WorkloadId, Forecaster.Yielding> yielding = new HashMap<>();
+    private final Map<WorkloadId, Forecaster.EvictionBehaviour> yielding = new HashMap<>();
     private final List<Change> facts = new ArrayList<>();
     private final long lastSequence;
 
@@ -80,13 +80,13 @@ public final class CellSnapshot {
         facts.addAll(stored.strictQueues());
         facts.addAll(stored.pastUse());
         EngineFacts words = new EngineFacts(known(poolNames, "pool"), known(paths, "policy"));
-        Map<Forecaster.Yielding, Forecaster.Yielding> alike = new HashMap<>();
+        Map<Forecaster.EvictionBehaviour, Forecaster.EvictionBehaviour> alike = new HashMap<>();
         long last = 0;
         for (WorkloadRecord record : stored.workloads()) {
             Workload workload = words.asStored(record, asOfMillis);
             workloads.add(workload);
-            Forecaster.Yielding yields =
-                    new Forecaster.Yielding(graceMillis(record), record.terms().onPreemption() != PreemptionAction.END);
+            Forecaster.EvictionBehaviour yields = new Forecaster.EvictionBehaviour(
+                    graceMillis(record), record.terms().onPreemption() != PreemptionAction.END);
             yielding.put(workload.id(), alike.computeIfAbsent(yields, same -> same));
             last = Math.max(last, record.sequence());
         }
@@ -142,7 +142,7 @@ public final class CellSnapshot {
     }
 
     /** How long the workload takes to stop as a victim, as its pool allows, and its state afterwards. */
-    public Optional<Forecaster.Yielding> yielding(WorkloadId workload) {
+    public Optional<Forecaster.EvictionBehaviour> yielding(WorkloadId workload) {
         return Optional.ofNullable(yielding.get(workload));
     }
 

@@ -272,7 +272,7 @@ public final class EngineFacts {
         int left = (whole.workers() - done) / whole.step() * whole.step();
         return done == 0
                 ? whole
-                : whole.but().workers(Math.max(whole.minWorkers(), left)).shape();
+                : whole.toBuilder().workers(Math.max(whole.minWorkers(), left)).shape();
     }
 
     static QueueId queue(UUID id) {

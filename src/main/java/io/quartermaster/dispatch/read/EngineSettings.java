@@ -18,8 +18,7 @@ final class EngineSettings {
         if (config.backfillReservations() < 1) {
             throw new IllegalArgumentException("quartermaster.dispatch.backfill-reservations must be at least 1");
         }
-        return Settings.DEFAULT
-                .but()
+        return Settings.DEFAULT.toBuilder()
                 .minRuntimeMillis(config.minRuntime().toMillis())
                 .borrow(config.borrow())
                 .patienceMillis(OptionalLong.of(config.patience().toMillis()))

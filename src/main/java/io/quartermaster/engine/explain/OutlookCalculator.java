@@ -20,7 +20,7 @@ import io.quartermaster.engine.preemption.Preemptor;
 import io.quartermaster.engine.quota.Cap;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.state.DeclaredState;
-import io.quartermaster.engine.state.Feasibility;
+import io.quartermaster.engine.state.FeasibilityCheck;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.PoolRequestFactory;
 import io.quartermaster.engine.state.Release;
@@ -88,7 +88,7 @@ public final class OutlookCalculator {
     }
 
     private Outlook.InPool inPool(Workload workload, SchedulingClass schedulingClass, Reason reason) {
-        Optional<PoolCapacity> poolCapacity = poolRequestFactory.space(reason.pool());
+        Optional<PoolCapacity> poolCapacity = poolRequestFactory.poolCapacity(reason.pool());
         boolean itsTurn = schedulingClass.queue().isEmpty() || schedulingClass.firstInQueue() == workload;
         boolean room = itsTurn && isRoom(reason);
         Optional<QuotaAdmission.Violation> cap = cap(schedulingClass, reason);
@@ -121,9 +121,11 @@ public final class OutlookCalculator {
     private Optional<QuotaPath> fence(Workload workload, SchedulingClass schedulingClass, Reason reason) {
         for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
             if (poolRequest.pool().equals(reason.pool())
-                    && poolRequestFactory.couldEver(schedulingClass, poolRequest)) {
+                    && poolRequestFactory.couldEverFit(schedulingClass, poolRequest)) {
                 return evictionPlanner.fenceInTheWay(poolRequest.preemptor(
-                        workload, poolRequestFactory.request(schedulingClass), Preemptor.AllowedActions.STOPPING));
+                        workload,
+                        poolRequestFactory.placementRequest(schedulingClass),
+                        Preemptor.AllowedActions.EVICT));
             }
         }
         return Optional.empty();
@@ -171,7 +173,7 @@ public final class OutlookCalculator {
     private static List<WorkloadId> largest(List<Workload> holders, ToLongFunction<Workload> held) {
         holders.sort(Comparator.comparingLong((Workload other) -> -held.applyAsLong(other))
                 .thenComparing(Workload::id));
-        return holders.stream().limit(Outlook.MOST_HOLDERS).map(Workload::id).toList();
+        return holders.stream().limit(Outlook.MAX_HOLDERS).map(Workload::id).toList();
     }
 
     /** The violated cap, if the reason is a cap and not a limit of a quota. */
@@ -181,7 +183,7 @@ public final class OutlookCalculator {
                 : poolRequestFactory.forClass(schedulingClass).stream()
                         .filter(poolRequest -> poolRequest.pool().equals(reason.pool()))
                         .findFirst()
-                        .flatMap(poolRequest -> QuotaAdmission.current(poolRequest.ask()))
+                        .flatMap(poolRequest -> QuotaAdmission.current(poolRequest.quotaRequest()))
                         .filter(violation -> violation.cap().isPresent());
     }
 
@@ -228,7 +230,7 @@ public final class OutlookCalculator {
         }
         return schedulingClass.isGrowth()
                 ? hours.get().opensFor(fits.getAsLong(), 1)
-                : Feasibility.opensAt(
+                : FeasibilityCheck.opensAt(
                         hours.get(),
                         fits.getAsLong(),
                         schedulingClass.key().preemptible(),
@@ -240,12 +242,12 @@ public final class OutlookCalculator {
      * end.
      */
     private OptionalLong startsAt(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
-        PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
+        PlacementRequest placementRequest = poolRequestFactory.placementRequest(schedulingClass);
         ReleaseSchedule releaseSchedule =
                 ReleaseSchedule.of(schedulingState, poolCapacity.pool().id(), nowMillis);
         Transaction transaction = schedulingState.cluster().transaction();
         Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.AFTER_RELEASES);
-        for (Release release : releaseSchedule.inOrder()) {
+        for (Release release : releaseSchedule.releases()) {
             if (place.isPresent() || release.statedMillis() == Release.NEVER) {
                 break;
             }

@@ -5,7 +5,7 @@ import io.quartermaster.engine.model.ReasonChange;
 import io.quartermaster.engine.model.Workload;
 import io.quartermaster.engine.model.WorkloadPhase;
 import io.quartermaster.engine.placement.RequestSignature;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import io.quartermaster.engine.state.ChangeLog;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.PoolRequest;
@@ -32,7 +32,7 @@ public final class ReasonCache {
     private final BitSet lacksRoom = new BitSet();
     private final BitSet lacksCapacity = new BitSet();
     private int signaturesSeen;
-    private long seen = -1;
+    private long cursor = -1;
 
     public ReasonCache(DeclaredState declaredState, SchedulingState schedulingState) {
         this.schedulingState = schedulingState;
@@ -42,64 +42,67 @@ public final class ReasonCache {
 
     /** Returns the changes of reasons since the last call. */
     public List<ReasonChange> changes(ReportedReasons reportedReasons) {
-        List<ReasonChange> reasonChange = new ArrayList<>();
+        List<ReasonChange> reasonChanges = new ArrayList<>();
         ChangeLog changeLog = schedulingState.changes();
         BitSet changed = changedSignatures();
-        if (changeLog.covers(seen)) {
+        if (changeLog.covers(cursor)) {
             changeLog
-                    .affectedSince(seen)
-                    .forEach(schedulingClass -> explain(schedulingClass, reportedReasons, reasonChange));
+                    .affectedSince(cursor)
+                    .forEach(schedulingClass -> explain(schedulingClass, reportedReasons, reasonChanges));
             for (SchedulingClass schedulingClass :
                     changed.isEmpty() ? List.<SchedulingClass>of() : schedulingState.schedulingClasses()) {
-                if (asksForOneOf(schedulingClass, changed)) {
-                    explain(schedulingClass, reportedReasons, reasonChange);
+                if (requestsAnyOf(schedulingClass, changed)) {
+                    explain(schedulingClass, reportedReasons, reasonChanges);
                 }
             }
         } else {
             schedulingState
                     .schedulingClasses()
-                    .forEach(schedulingClass -> explain(schedulingClass, reportedReasons, reasonChange));
+                    .forEach(schedulingClass -> explain(schedulingClass, reportedReasons, reasonChanges));
         }
-        seen = changeLog.cursor();
+        cursor = changeLog.takeCursor();
         for (Workload workload : schedulingState.nominated()) {
             if (workload.state() instanceof WorkloadPhase.Waiting) {
-                markStale(workload, List.of(reasonFinder.nominated(workload)), reportedReasons, reasonChange);
+                reportReasons(workload, List.of(reasonFinder.nominated(workload)), reportedReasons, reasonChanges);
             }
         }
-        reasonChange.sort(Comparator.comparing(of -> of.workloads().getFirst().id()));
-        return reasonChange;
+        reasonChanges.sort(Comparator.comparing(of -> of.workloads().getFirst().id()));
+        return reasonChanges;
     }
 
     private void explain(
-            SchedulingClass schedulingClass, ReportedReasons reportedReasons, List<ReasonChange> reasonChange) {
+            SchedulingClass schedulingClass, ReportedReasons reportedReasons, List<ReasonChange> reasonChanges) {
         if (schedulingClass.isEmpty() || schedulingClass.isGrowth()) {
             return;
         }
         schedulingClass.setFirstApart(reportedReasons);
         if (schedulingClass.hasUnexplained() || !reasonFinder.sameKinds(schedulingClass, schedulingClass.reasons())) {
             List<Reason> reasons = reasonFinder.reasons(schedulingClass);
-            List<Workload> toTell = schedulingClass.explain(reasons, reportedReasons);
-            if (!toTell.isEmpty()) {
-                reasonChange.add(new ReasonChange(reasons, toTell));
+            List<Workload> changed = schedulingClass.explain(reasons, reportedReasons);
+            if (!changed.isEmpty()) {
+                reasonChanges.add(new ReasonChange(reasons, changed));
             }
         }
         Workload first = schedulingClass.firstInQueue();
         if (first != null) {
-            markStale(first, reasonFinder.reasonsOfFirst(schedulingClass), reportedReasons, reasonChange);
+            reportReasons(first, reasonFinder.reasonsOfFirst(schedulingClass), reportedReasons, reasonChanges);
         }
     }
 
-    private static void markStale(
-            Workload workload, List<Reason> reasons, ReportedReasons reportedReasons, List<ReasonChange> reasonChange) {
+    private static void reportReasons(
+            Workload workload,
+            List<Reason> reasons,
+            ReportedReasons reportedReasons,
+            List<ReasonChange> reasonChanges) {
         if (reportedReasons.isChanged(workload.id(), reasons)) {
-            reasonChange.add(new ReasonChange(reasons, List.of(workload)));
+            reasonChanges.add(new ReasonChange(reasons, List.of(workload)));
         }
         reportedReasons.put(workload.id(), reasons);
     }
 
-    private boolean asksForOneOf(SchedulingClass schedulingClass, BitSet kinds) {
+    private boolean requestsAnyOf(SchedulingClass schedulingClass, BitSet signatureNumbers) {
         for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
-            if (poolRequest.signatureNumber() >= 0 && kinds.get(poolRequest.signatureNumber())) {
+            if (poolRequest.signatureNumber() >= 0 && signatureNumbers.get(poolRequest.signatureNumber())) {
                 return true;
             }
         }
@@ -120,7 +123,8 @@ public final class ReasonCache {
             changed.set(number, changed.get(number) | update(lacksRoom, number, requestSignature.lacksRoom()));
             changed.set(
                     number,
-                    changed.get(number) | update(lacksCapacity, number, requestSignature.lacksCapacity(View.CURRENT)));
+                    changed.get(number)
+                            | update(lacksCapacity, number, requestSignature.lacksCapacity(UsageView.CURRENT)));
         }
         signaturesSeen = requestSignatures.size();
         return changed;

@@ -16,7 +16,7 @@ import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
 import io.quartermaster.engine.state.DeclaredState;
-import io.quartermaster.engine.state.Feasibility;
+import io.quartermaster.engine.state.FeasibilityCheck;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.PoolRequestFactory;
 import io.quartermaster.engine.state.SchedulingClass;
@@ -43,23 +43,23 @@ final class ReasonFinder {
     }
 
     /** The obstacle of a scheduling class in one pool, without text and numbers. */
-    private record Finding(
+    private record Obstacle(
             Reason.Code code,
             Optional<QuotaPath> path,
             Optional<Scope> scope,
-            Optional<QuotaAdmission.Violation> hit,
+            Optional<QuotaAdmission.Violation> violation,
             OptionalLong opensAtMillis) {
 
-        static Finding of(Reason.Code code) {
-            return new Finding(code, Optional.empty(), Optional.empty(), Optional.empty(), OptionalLong.empty());
+        static Obstacle of(Reason.Code code) {
+            return new Obstacle(code, Optional.empty(), Optional.empty(), Optional.empty(), OptionalLong.empty());
         }
 
-        static Finding of(Reason.Code code, QuotaPath path) {
-            return new Finding(code, Optional.of(path), Optional.empty(), Optional.empty(), OptionalLong.empty());
+        static Obstacle of(Reason.Code code, QuotaPath path) {
+            return new Obstacle(code, Optional.of(path), Optional.empty(), Optional.empty(), OptionalLong.empty());
         }
 
-        static Finding of(QuotaAdmission.Violation violation) {
-            return new Finding(
+        static Obstacle of(QuotaAdmission.Violation violation) {
+            return new Obstacle(
                     ReasonText.code(violation),
                     ReasonText.path(violation),
                     Optional.empty(),
@@ -67,8 +67,8 @@ final class ReasonFinder {
                     OptionalLong.empty());
         }
 
-        static Finding closedUntil(QuotaNode node, long opensAtMillis) {
-            return new Finding(
+        static Obstacle closedUntil(QuotaNode node, long opensAtMillis) {
+            return new Obstacle(
                     Reason.Code.CLOSED,
                     Optional.of(node.path()),
                     Optional.of(node.tree().scope()),
@@ -78,14 +78,14 @@ final class ReasonFinder {
     }
 
     /** Whether a workload waits for its own start, or for other workloads of its strict queue. */
-    private enum Attempt {
-        ITS_OWN,
-        OF_THOSE_BEFORE_IT
+    private enum WaitKind {
+        OWN_START,
+        EARLIER_WORK
     }
 
     /** The kind of wait of all workloads in a scheduling class except the first in a strict queue. */
-    private static Attempt attempt(SchedulingClass schedulingClass) {
-        return schedulingClass.queue().isPresent() ? Attempt.OF_THOSE_BEFORE_IT : Attempt.ITS_OWN;
+    private static WaitKind waitKind(SchedulingClass schedulingClass) {
+        return schedulingClass.queue().isPresent() ? WaitKind.EARLIER_WORK : WaitKind.OWN_START;
     }
 
     /**
@@ -93,23 +93,24 @@ final class ReasonFinder {
      * the class.
      */
     List<Reason> reasons(SchedulingClass schedulingClass) {
-        return reasons(schedulingClass, attempt(schedulingClass));
+        return reasons(schedulingClass, waitKind(schedulingClass));
     }
 
     /** The reasons of the head of a scheduling class that is also the first in its strict queue. */
     List<Reason> reasonsOfFirst(SchedulingClass schedulingClass) {
-        return reasons(schedulingClass, Attempt.ITS_OWN);
+        return reasons(schedulingClass, WaitKind.OWN_START);
     }
 
-    private List<Reason> reasons(SchedulingClass schedulingClass, Attempt attempt) {
-        List<PoolRequest> wishes = this.poolRequestFactory.forClass(schedulingClass);
+    private List<Reason> reasons(SchedulingClass schedulingClass, WaitKind waitKind) {
+        List<PoolRequest> poolRequests = this.poolRequestFactory.forClass(schedulingClass);
         List<Reason> reasons = new ArrayList<>();
         int next = 0;
         for (PoolId pool : schedulingClass.key().pools()) {
-            boolean known = next < wishes.size() && wishes.get(next).pool().equals(pool);
+            boolean known =
+                    next < poolRequests.size() && poolRequests.get(next).pool().equals(pool);
             reasons.add(
                     known
-                            ? reason(schedulingClass, wishes.get(next++), attempt)
+                            ? reason(schedulingClass, poolRequests.get(next++), waitKind)
                             : ReasonText.unknownPool(pool, hasOtherPools(schedulingClass.key())));
         }
         return reasons;
@@ -117,7 +118,7 @@ final class ReasonFinder {
 
     /** Whether the group has a quota in another pool, which runs work and which this class does not use. */
     private boolean hasOtherPools(SchedulingClass.Key key) {
-        for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+        for (PoolCapacity poolCapacity : schedulingState.cluster().poolCapacities()) {
             Pool pool = poolCapacity.pool();
             if (!key.pools().contains(pool.id())
                     && pool.hasExecutor()
@@ -125,7 +126,7 @@ final class ReasonFinder {
                             .cluster()
                             .bindingLeaves(pool.id(), key.path())
                             .getFirst()
-                            .named()) {
+                            .isNamed()) {
                 return true;
             }
         }
@@ -147,12 +148,12 @@ final class ReasonFinder {
 
     /** Whether the current reasons have the codes and paths of the given reasons. */
     boolean sameKinds(SchedulingClass schedulingClass, List<Reason> others) {
-        List<PoolRequest> wishes = this.poolRequestFactory.forClass(schedulingClass);
-        if (others.size() != schedulingClass.key().pools().size() || wishes.size() != others.size()) {
+        List<PoolRequest> poolRequests = this.poolRequestFactory.forClass(schedulingClass);
+        if (others.size() != schedulingClass.key().pools().size() || poolRequests.size() != others.size()) {
             return false;
         }
         for (int i = 0; i < others.size(); i++) {
-            Finding finding = find(schedulingClass, wishes.get(i), attempt(schedulingClass));
+            Obstacle finding = findObstacle(schedulingClass, poolRequests.get(i), waitKind(schedulingClass));
             Reason other = others.get(i);
             if (finding.code() != other.code() || !finding.path().equals(other.path())) {
                 return false;
@@ -161,73 +162,73 @@ final class ReasonFinder {
         return true;
     }
 
-    private Finding find(SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt attempt) {
+    private Obstacle findObstacle(SchedulingClass schedulingClass, PoolRequest poolRequest, WaitKind waitKind) {
         QuotaPath path = schedulingClass.key().path();
-        Change.AccountStatus accountStatus = declaredState.standing(path);
+        Change.AccountStatus accountStatus = declaredState.accountStatus(path);
         if (accountStatus == Change.AccountStatus.SUSPENDED) {
-            return Finding.of(Reason.Code.SUSPENDED, declaredState.suspended(path));
+            return Obstacle.of(Reason.Code.SUSPENDED, declaredState.suspendedPath(path));
         }
-        if (!poolRequest.space().pool().hasExecutor()) {
-            return Finding.of(Reason.Code.NO_EXECUTOR);
+        if (!poolRequest.poolCapacity().pool().hasExecutor()) {
+            return Obstacle.of(Reason.Code.NO_EXECUTOR);
         }
         return ofHours(poolRequest)
                 .or(() -> ofBudgets(path, accountStatus, poolRequest))
                 .or(() -> ofNodes(schedulingClass, poolRequest))
-                .or(() -> ofQuotas(poolRequest.ask()))
-                .orElseGet(() -> ofRoom(schedulingClass, poolRequest, attempt));
+                .or(() -> ofQuotas(poolRequest.quotaRequest()))
+                .orElseGet(() -> ofRoom(schedulingClass, poolRequest, waitKind));
     }
 
     /** Checks the hours of the pool and the windows of capacity reservations. */
-    private static Optional<Finding> ofHours(PoolRequest poolRequest) {
+    private static Optional<Obstacle> ofHours(PoolRequest poolRequest) {
         if (!poolRequest.isOpen()) {
-            return Optional.of(Finding.of(Reason.Code.CLOSED));
+            return Optional.of(Obstacle.of(Reason.Code.CLOSED));
         }
-        long gpuMilli = poolRequest.ask().gpuMilli();
-        return poolRequest.ask().path().stream()
+        long gpuMilli = poolRequest.quotaRequest().gpuMilli();
+        return poolRequest.quotaRequest().path().stream()
                 .filter(node -> node.fitsFromMillis(gpuMilli).isPresent())
                 .findFirst()
                 .map(node ->
-                        Finding.closedUntil(node, node.fitsFromMillis(gpuMilli).getAsLong()));
+                        Obstacle.closedUntil(node, node.fitsFromMillis(gpuMilli).getAsLong()));
     }
 
-    private static Optional<Finding> ofBudgets(
+    private static Optional<Obstacle> ofBudgets(
             QuotaPath path, Change.AccountStatus accountStatus, PoolRequest poolRequest) {
         return accountStatus == Change.AccountStatus.BUDGET_USED_UP
-                ? Optional.of(Finding.of(Reason.Code.BUDGET, path))
-                : poolRequest.exhaustedBudget().map(budgetMeter -> Finding.of(Reason.Code.BUDGET, budgetMeter.path()));
+                ? Optional.of(Obstacle.of(Reason.Code.BUDGET, path))
+                : poolRequest.exhaustedBudget().map(budgetMeter -> Obstacle.of(Reason.Code.BUDGET, budgetMeter.path()));
     }
 
-    private Optional<Finding> ofNodes(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+    private Optional<Obstacle> ofNodes(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         if (!poolRequestFactory.couldEverStart(schedulingClass, poolRequest)) {
-            return Optional.of(Finding.of(Reason.Code.NO_SUCH_NODE));
+            return Optional.of(Obstacle.of(Reason.Code.NO_SUCH_NODE));
         }
         return poolRequestFactory.isOnlyForClosedNodes(schedulingClass, poolRequest)
-                ? Optional.of(Finding.of(Reason.Code.NODES_CLOSED))
+                ? Optional.of(Obstacle.of(Reason.Code.NODES_CLOSED))
                 : Optional.empty();
     }
 
-    private static Optional<Finding> ofQuotas(QuotaRequest quotaRequest) {
+    private static Optional<Obstacle> ofQuotas(QuotaRequest quotaRequest) {
         return QuotaAdmission.firstCurrent(quotaRequest)
                 .filter(violation -> violation.bound() != QuotaAdmission.Bound.CAPACITY)
-                .map(Finding::of);
+                .map(Obstacle::of);
     }
 
     /** Checks the free capacity; only if there is no other obstacle. */
-    private Finding ofRoom(SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt attempt) {
-        QuotaRequest quotaRequest = poolRequest.ask();
-        if (attempt == Attempt.OF_THOSE_BEFORE_IT) {
-            return Finding.of(Reason.Code.BEHIND);
+    private Obstacle ofRoom(SchedulingClass schedulingClass, PoolRequest poolRequest, WaitKind waitKind) {
+        QuotaRequest quotaRequest = poolRequest.quotaRequest();
+        if (waitKind == WaitKind.EARLIER_WORK) {
+            return Obstacle.of(Reason.Code.BEHIND);
         }
         boolean wouldFit = QuotaAdmission.ignoringNominations(quotaRequest).isEmpty()
                 && fitsIgnoringPromises(schedulingClass, poolRequest);
         if (wouldFit) {
-            return Finding.of(Reason.Code.BEHIND);
+            return Obstacle.of(Reason.Code.BEHIND);
         }
         if (QuotaAdmission.current(quotaRequest).isEmpty() && wouldFitIfNodesWereOpen(schedulingClass, poolRequest)) {
-            return Finding.of(Reason.Code.NODES_CLOSED);
+            return Obstacle.of(Reason.Code.NODES_CLOSED);
         }
-        boolean tooFew = free(schedulingClass, poolRequest.space(), Availability.NOW) < quotaRequest.gpuMilli();
-        return Finding.of(tooFew ? Reason.Code.NO_CAPACITY : Reason.Code.FRAGMENTED);
+        boolean tooFew = free(schedulingClass, poolRequest.poolCapacity(), Availability.NOW) < quotaRequest.gpuMilli();
+        return Obstacle.of(tooFew ? Reason.Code.NO_CAPACITY : Reason.Code.FRAGMENTED);
     }
 
     /** The free capacity that the class may use: of the pool, or of the one node to which the class is pinned. */
@@ -252,45 +253,47 @@ final class ReasonFinder {
     private Optional<String> unmetNeed(SchedulingClass schedulingClass, PoolCapacity poolCapacity) {
         return schedulingClass.key().pinnedNode().isPresent()
                 ? Optional.empty()
-                : poolCapacity.unmetNeed(poolRequestFactory.request(schedulingClass));
+                : poolCapacity.unmetNeed(poolRequestFactory.placementRequest(schedulingClass));
     }
 
     private boolean wouldFitIfNodesWereOpen(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         return poolRequest.signature().isPresent()
                 ? poolRequest.signature().get().wouldFitIfNodesWereOpen()
-                : poolRequest.space().wouldFitIfNodesWereOpen(poolRequestFactory.request(schedulingClass));
+                : poolRequest
+                        .poolCapacity()
+                        .wouldFitIfNodesWereOpen(poolRequestFactory.placementRequest(schedulingClass));
     }
 
     private boolean fitsIgnoringPromises(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         return poolRequest.signature().isPresent()
                 ? poolRequest.signature().get().fitsIgnoringNominations()
                 : poolRequest
-                        .space()
-                        .place(poolRequestFactory.request(schedulingClass), Availability.IGNORING_NOMINATIONS)
+                        .poolCapacity()
+                        .place(poolRequestFactory.placementRequest(schedulingClass), Availability.IGNORING_NOMINATIONS)
                         .isPresent();
     }
 
-    private ReasonText.Room room(SchedulingClass schedulingClass, PoolRequest poolRequest) {
-        if (poolRequest.space().fitsOnceEmpty(poolRequestFactory.request(schedulingClass))) {
-            return ReasonText.Room.WHEN_WORK_ENDS;
+    private ReasonText.RoomCondition room(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        if (poolRequest.poolCapacity().fitsOnceEmpty(poolRequestFactory.placementRequest(schedulingClass))) {
+            return ReasonText.RoomCondition.WHEN_WORK_ENDS;
         }
-        return poolRequestFactory.couldEver(schedulingClass, poolRequest)
-                ? ReasonText.Room.WHEN_NODES_ARE_BACK
-                : ReasonText.Room.WHEN_THERE_IS_MORE;
+        return poolRequestFactory.couldEverFit(schedulingClass, poolRequest)
+                ? ReasonText.RoomCondition.WHEN_NODES_ARE_BACK
+                : ReasonText.RoomCondition.WHEN_THERE_IS_MORE;
     }
 
-    private Reason reason(SchedulingClass schedulingClass, PoolRequest poolRequest, Attempt attempt) {
-        PoolCapacity poolCapacity = poolRequest.space();
-        Finding finding = find(schedulingClass, poolRequest, attempt);
+    private Reason reason(SchedulingClass schedulingClass, PoolRequest poolRequest, WaitKind waitKind) {
+        PoolCapacity poolCapacity = poolRequest.poolCapacity();
+        Obstacle finding = findObstacle(schedulingClass, poolRequest, waitKind);
         ReasonText texts = new ReasonText(
                 poolRequest.pool(),
-                poolRequest.ask().gpuMilli(),
+                poolRequest.quotaRequest().gpuMilli(),
                 free(schedulingClass, poolCapacity, Availability.NOW),
                 wholeFree(schedulingClass, poolCapacity),
                 usedIn(poolCapacity),
                 schedulingClass.key().pinnedNode().isPresent()
-                        ? ReasonText.Where.ITS_OWN_NODE
-                        : ReasonText.Where.ANYWHERE,
+                        ? ReasonText.NodeChoice.PINNED_NODE
+                        : ReasonText.NodeChoice.ANY_NODE,
                 hasOtherPools(schedulingClass.key()));
         return switch (finding.code()) {
             case SUSPENDED -> texts.suspended(finding.path().orElseThrow());
@@ -307,26 +310,28 @@ final class ReasonFinder {
                         finding.path().orElseThrow(),
                         poolRequest
                                 .exhaustedBudget()
-                                .filter(BudgetMeter::isLeft)
+                                .filter(BudgetMeter::hasLeft)
                                 .isPresent());
             case NO_SUCH_NODE ->
                 texts.noSuchNode(schedulingClass.workersOfHead(), unmetNeed(schedulingClass, poolCapacity));
             case NODES_CLOSED -> texts.nodesClosed();
             case BEHIND ->
-                attempt == Attempt.OF_THOSE_BEFORE_IT
+                waitKind == WaitKind.EARLIER_WORK
                         ? texts.notItsTurn(wouldAPlaceHelp(schedulingClass))
                         : texts.behind(free(schedulingClass, poolCapacity, Availability.IGNORING_NOMINATIONS));
             case NO_CAPACITY -> texts.noCapacity(room(schedulingClass, poolRequest));
             case FRAGMENTED -> texts.fragmented(schedulingClass.workersOfHead(), room(schedulingClass, poolRequest));
             case LIMIT, OVER_QUOTA_OFF, NOT_PREEMPTIBLE, HELD_FOR_OTHERS ->
-                texts.bound(finding.hit().orElseThrow(), schedulingState.isEverAdmissible(poolRequest.ask()));
+                texts.bound(
+                        finding.violation().orElseThrow(),
+                        schedulingState.isEverAdmissible(poolRequest.quotaRequest()));
             case NOMINATED -> texts.nominated();
         };
     }
 
     private Reason closed(ReasonText texts, SchedulingClass schedulingClass, PoolRequest poolRequest) {
-        Pool pool = poolRequest.space().pool();
-        if (Feasibility.isNeverOpenLongEnough(schedulingClass, poolRequest)) {
+        Pool pool = poolRequest.poolCapacity().pool();
+        if (FeasibilityCheck.isNeverOpenLongEnough(schedulingClass, poolRequest)) {
             return texts.neverOpenLongEnough(
                     schedulingClass.key().maxRuntimeMillis().isPresent());
         }
@@ -342,7 +347,7 @@ final class ReasonFinder {
     /** The reason of a nominated workload. */
     Reason nominated(Workload workload) {
         Allocation place = workload.nomination().orElseThrow();
-        Optional<PoolCapacity> poolCapacity = poolRequestFactory.space(place.pool());
+        Optional<PoolCapacity> poolCapacity = poolRequestFactory.poolCapacity(place.pool());
         long free =
                 poolCapacity.map(known -> known.freeGpuMilli(Availability.NOW)).orElse(0L);
         long used = poolCapacity.map(ReasonFinder::usedIn).orElse(0L);
@@ -352,7 +357,7 @@ final class ReasonFinder {
                         free,
                         OptionalLong.empty(),
                         used,
-                        ReasonText.Where.ANYWHERE,
+                        ReasonText.NodeChoice.ANY_NODE,
                         false)
                 .nominated();
     }

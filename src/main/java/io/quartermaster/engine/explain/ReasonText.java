@@ -24,17 +24,23 @@ import java.util.OptionalLong;
  * @param wholeFree GPUs that are entirely free, for work that needs whole GPUs; empty for other work
  */
 record ReasonText(
-        PoolId pool, long requested, long free, OptionalLong wholeFree, long used, Where where, boolean otherPools) {
+        PoolId pool,
+        long requested,
+        long free,
+        OptionalLong wholeFree,
+        long used,
+        NodeChoice where,
+        boolean otherPools) {
 
     /** The part of the pool that the workload may use. */
-    enum Where {
-        ANYWHERE,
+    enum NodeChoice {
+        ANY_NODE,
         /** The one node on which its processes are paused. */
-        ITS_OWN_NODE
+        PINNED_NODE
     }
 
     /** The event after which the workload can fit. */
-    enum Room {
+    enum RoomCondition {
         /** It fits on the nodes that accept work, once they are empty. */
         WHEN_WORK_ENDS,
         /** It fits once more nodes accept work. */
@@ -46,7 +52,7 @@ record ReasonText(
 
     /** The end of a remedy, which offers another pool if the group may use one. */
     private String orElsewhere() {
-        return orElsewhere(otherPools && where == Where.ANYWHERE);
+        return orElsewhere(otherPools && where == NodeChoice.ANY_NODE);
     }
 
     private static String orElsewhere(boolean otherPools) {
@@ -69,8 +75,8 @@ record ReasonText(
 
     private String there() {
         return switch (where) {
-            case ANYWHERE -> "in " + pool;
-            case ITS_OWN_NODE -> "on the node in " + pool + " that this workload is paused on";
+            case ANY_NODE -> "in " + pool;
+            case PINNED_NODE -> "on the node in " + pool + " that this workload is paused on";
         };
     }
 
@@ -204,17 +210,17 @@ record ReasonText(
     Reason noSuchNode(int workers, Optional<String> unmetNeed) {
         String why =
                 switch (where) {
-                    case ITS_OWN_NODE -> "it no longer fits on the node that it is paused on";
-                    case ANYWHERE ->
+                    case PINNED_NODE -> "it no longer fits on the node that it is paused on";
+                    case ANY_NODE ->
                         unmetNeed.orElse(
                                 (workers > 1 ? "its " + workers + " workers do not fit together" : "it does not fit")
                                         + " even if every node is up and empty");
                 };
         return ofPool(
                 Reason.Code.NO_SUCH_NODE,
-                "Pool " + pool + (where == Where.ANYWHERE ? " can never run" : " cannot run") + " this workload: " + why
-                        + ".",
-                where == Where.ITS_OWN_NODE
+                "Pool " + pool + (where == NodeChoice.ANY_NODE ? " can never run" : " cannot run") + " this workload: "
+                        + why + ".",
+                where == NodeChoice.PINNED_NODE
                         ? "Wait until the node that this workload is paused on is back, or cancel this workload and"
                                 + " submit it again."
                         : "Submit to a queue with another profile" + (otherPools ? " or pool" : "")
@@ -256,11 +262,11 @@ record ReasonText(
                         + (placeHelps ? ", or ask an admin to put this workload first in its queue." : "."));
     }
 
-    Reason noCapacity(Room room) {
+    Reason noCapacity(RoomCondition room) {
         return tooFew(Reason.Code.NO_CAPACITY, room);
     }
 
-    private Reason tooFew(Reason.Code code, Room room) {
+    private Reason tooFew(Reason.Code code, RoomCondition room) {
         long usable = wholeFree.isPresent() ? wholeFree.getAsLong() * 1000 : free;
         String needs = wholeFree.isPresent() && free > usable
                 ? GpuFormat.decimal(requested) + (requested == 1000 ? " whole GPU" : " whole GPUs")
@@ -272,13 +278,13 @@ record ReasonText(
     }
 
     /** @param there the event to wait for, if the end of running work suffices */
-    private String until(Room room, String there) {
+    private String until(RoomCondition room, String there) {
         return switch (room) {
             case WHEN_WORK_ENDS -> "Wait until " + there;
             case WHEN_NODES_ARE_BACK ->
                 switch (where) {
-                    case ANYWHERE -> "Wait until more nodes of pool " + pool + " accept work";
-                    case ITS_OWN_NODE -> "Wait until the node that this workload is paused on accepts work again";
+                    case ANY_NODE -> "Wait until more nodes of pool " + pool + " accept work";
+                    case PINNED_NODE -> "Wait until the node that this workload is paused on accepts work again";
                 };
             case WHEN_THERE_IS_MORE -> "Ask the operator to add GPUs to pool " + pool;
         };
@@ -290,7 +296,7 @@ record ReasonText(
                 : GpuFormat.decimal(gpuMilli) + (gpuMilli == 1000 ? " is" : " are") + " free";
     }
 
-    Reason fragmented(int workers, Room room) {
+    Reason fragmented(int workers, RoomCondition room) {
         if (wholeFree.isPresent() && wholeFree.getAsLong() * 1000 < requested) {
             return tooFew(Reason.Code.FRAGMENTED, room);
         }
@@ -353,7 +359,7 @@ record ReasonText(
             case OVER_QUOTA_OFF -> overQuotaOff(violation);
             case NOT_PREEMPTIBLE -> notPreemptible(violation);
             case HELD_FOR_OTHERS -> heldForOthers(violation, waitingHelps);
-            case CAPACITY -> noCapacity(waitingHelps ? Room.WHEN_WORK_ENDS : Room.WHEN_THERE_IS_MORE);
+            case CAPACITY -> noCapacity(waitingHelps ? RoomCondition.WHEN_WORK_ENDS : RoomCondition.WHEN_THERE_IS_MORE);
         };
     }
 
@@ -520,22 +526,22 @@ record ReasonText(
                     used,
                     OptionalLong.empty(),
                     violation.usedGpuMilli() + (one ? " workload of " : " workloads of ") + holder(path)
-                            + (one ? " runs" : " run") + ", and at most " + cap.most() + " may run concurrently.",
-                    (cap.most() > 0 ? "Wait until a workload of " + holder(path) + " ends, or ask" : "Ask")
+                            + (one ? " runs" : " run") + ", and at most " + cap.max() + " may run concurrently.",
+                    (cap.max() > 0 ? "Wait until a workload of " + holder(path) + " ends, or ask" : "Ask")
                             + " an admin to let more workloads of " + holder(path) + " run concurrently.");
         }
-        boolean never = requested > cap.most();
+        boolean never = requested > cap.max();
         String raise = "Ask an admin to let one user of " + holder(path) + " hold more GPUs.";
         return reason(
                 Reason.Code.LIMIT,
                 Optional.of(path),
                 violation.usedGpuMilli(),
-                OptionalLong.of(cap.most()),
+                OptionalLong.of(cap.max()),
                 "This workload needs " + GpuFormat.gpus(requested) + ", and its submitter holds "
-                        + GpuFormat.decimal(violation.usedGpuMilli()) + " of at most " + GpuFormat.gpus(cap.most())
+                        + GpuFormat.decimal(violation.usedGpuMilli()) + " of at most " + GpuFormat.gpus(cap.max())
                         + " per user of " + holder(path) + ".",
                 never
-                        ? orSmaller(cap.most(), raise)
+                        ? orSmaller(cap.max(), raise)
                         : "Wait until other work of its submitter ends, or " + uncapitalised(raise));
     }
 

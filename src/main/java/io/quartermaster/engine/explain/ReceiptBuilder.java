@@ -37,10 +37,10 @@ public final class ReceiptBuilder implements PlanListener {
     private @Nullable DeclaredState declaredState;
     private @Nullable SchedulingState schedulingState;
     private @Nullable Attempt attempt;
-    private @Nullable Lapse givenUp;
+    private @Nullable WithdrawnNomination withdrawnNomination;
 
     /** A withdrawn nomination. */
-    private record Lapse(Allocation place, NominationEnd why) {}
+    private record WithdrawnNomination(Allocation place, NominationEnd reason) {}
 
     /** The current candidate, with the reasons why it does not start in its pools, in its order of pools. */
     private record Attempt(WorkloadId workload, OrderReceipt turn, List<Reason> inPools) {
@@ -65,20 +65,20 @@ public final class ReceiptBuilder implements PlanListener {
     }
 
     @Override
-    public void begins(DeclaredState known, SchedulingState open) {
+    public void planBegins(DeclaredState known, SchedulingState open) {
         declaredState = known;
         schedulingState = open;
-        open.cluster().trees().stream().map(QuotaTree::root).forEach(this::recordAttempt);
+        open.cluster().trees().stream().map(QuotaTree::root).forEach(this::recordShares);
     }
 
-    private void recordAttempt(QuotaNode node) {
+    private void recordShares(QuotaNode node) {
         shares.put(node, node.share());
-        node.children().forEach(this::recordAttempt);
+        node.children().forEach(this::recordShares);
     }
 
     @Override
     public void attemptBegins(Candidate candidate, CandidateQueue candidateQueue) {
-        ReasonFinder reasonFinder = new ReasonFinder(facts(), books());
+        ReasonFinder reasonFinder = new ReasonFinder(requireInputs(), requireState());
         SchedulingClass schedulingClass = candidate.schedulingClass();
         List<Reason> reasons = schedulingClass.firstInQueue() == null
                 ? reasonFinder.reasons(schedulingClass)
@@ -87,47 +87,47 @@ public final class ReceiptBuilder implements PlanListener {
     }
 
     @Override
-    public void nominationWithdrawn(Allocation place, NominationEnd why) {
-        givenUp = new Lapse(place, why);
+    public void nominationWithdrawn(Allocation place, NominationEnd nominationEnd) {
+        withdrawnNomination = new WithdrawnNomination(place, nominationEnd);
     }
 
     @Override
-    public void decided(Decision decision) {
+    public void decisionMade(Decision decision) {
         receipts.add(
                 switch (decision) {
                     case Decision.Start start ->
-                        started(start, start.allocation().pool(), start.rule());
-                    case Decision.Grow grow -> started(grow, grow.added().pool(), grow.rule());
-                    case Decision.Preempt preempt -> stopped(preempt, preempt.successor(), preempt.receipt());
-                    case Decision.Shrink shrink -> stopped(shrink, shrink.successor(), shrink.receipt());
-                    case Decision.Nominate nominate -> nominates(nominate);
-                    case Decision.WithdrawNomination withdrawNomination -> withdraws(withdrawNomination);
+                        receiptOfStart(start, start.allocation().pool(), start.rule());
+                    case Decision.Grow grow -> receiptOfStart(grow, grow.added().pool(), grow.rule());
+                    case Decision.Evict evict -> receiptOfEviction(evict, evict.successor(), evict.receipt());
+                    case Decision.Shrink shrink -> receiptOfEviction(shrink, shrink.successor(), shrink.receipt());
+                    case Decision.Nominate nominate -> receiptOfNomination(nominate);
+                    case Decision.WithdrawNomination withdrawNomination -> receiptOfWithdrawal(withdrawNomination);
                 });
     }
 
-    private DecisionReceipt started(Decision decision, PoolId pool, Decision.Rule rule) {
+    private DecisionReceipt receiptOfStart(Decision decision, PoolId pool, Decision.Rule rule) {
         boolean wasKept = rule == Decision.Rule.NOMINATED;
-        Optional<Attempt> turn = wasKept ? Optional.empty() : tried(decision.workload());
+        Optional<Attempt> turn = wasKept ? Optional.empty() : attemptOf(decision.workload());
         return receipt(
                 decision, pool, turn, turn.map(own -> own.before(pool)).orElse(List.of()), List.of(), Optional.empty());
     }
 
-    private DecisionReceipt stopped(
+    private DecisionReceipt receiptOfEviction(
             Decision decision, Optional<WorkloadId> successor, EvictionReceipt evictionReceipt) {
         DecisionReceipt.Stop stop = new DecisionReceipt.Stop(decision.workload(), evictionReceipt);
         ownStops.put(decision.workload(), stop);
         successor.ifPresent(
                 id -> stopsFor.computeIfAbsent(id, key -> new ArrayList<>()).add(stop));
-        WorkloadPhase.Holding holding =
-                (WorkloadPhase.Holding) facts().workload(decision.workload()).state();
+        WorkloadPhase.Holding holding = (WorkloadPhase.Holding)
+                requireInputs().workload(decision.workload()).state();
         return receipt(
                 decision, holding.allocation().pool(), Optional.empty(), List.of(), List.of(stop), Optional.empty());
     }
 
     /** Records a nomination, for a preemptor or for a victim that moves. */
-    private DecisionReceipt nominates(Decision.Nominate nominate) {
+    private DecisionReceipt receiptOfNomination(Decision.Nominate nominate) {
         PoolId pool = nominate.place().pool();
-        Optional<Attempt> turn = tried(nominate.workload());
+        Optional<Attempt> turn = attemptOf(nominate.workload());
         List<DecisionReceipt.Stop> stops = turn.isPresent()
                 ? stopsFor.getOrDefault(nominate.workload(), List.of())
                 : Optional.ofNullable(ownStops.get(nominate.workload())).stream()
@@ -136,19 +136,19 @@ public final class ReceiptBuilder implements PlanListener {
                 nominate, pool, turn, turn.map(own -> own.upTo(pool)).orElse(List.of()), stops, Optional.empty());
     }
 
-    private DecisionReceipt withdraws(Decision.WithdrawNomination withdrawNomination) {
-        Lapse lapse = Objects.requireNonNull(givenUp);
-        givenUp = null;
+    private DecisionReceipt receiptOfWithdrawal(Decision.WithdrawNomination withdrawNomination) {
+        WithdrawnNomination lapse = Objects.requireNonNull(withdrawnNomination);
+        withdrawnNomination = null;
         return receipt(
                 withdrawNomination,
                 lapse.place().pool(),
                 Optional.empty(),
                 List.of(),
                 List.of(),
-                Optional.of(lapse.why()));
+                Optional.of(lapse.reason()));
     }
 
-    private Optional<Attempt> tried(WorkloadId workload) {
+    private Optional<Attempt> attemptOf(WorkloadId workload) {
         return Optional.ofNullable(attempt).filter(own -> own.workload().equals(workload));
     }
 
@@ -158,11 +158,11 @@ public final class ReceiptBuilder implements PlanListener {
             Optional<Attempt> turn,
             List<Reason> notTaken,
             List<DecisionReceipt.Stop> stops,
-            Optional<NominationEnd> why) {
+            Optional<NominationEnd> nominationEnd) {
         List<EvictionReceipt.Share> before = new ArrayList<>();
         List<EvictionReceipt.Share> after = new ArrayList<>();
-        QuotaPath path = facts().workload(decision.workload()).path();
-        for (QuotaNode leaf : books().cluster().bindingLeaves(pool, path)) {
+        QuotaPath path = requireInputs().workload(decision.workload()).path();
+        for (QuotaNode leaf : requireState().cluster().bindingLeaves(pool, path)) {
             for (QuotaNode node : leaf.belowRoot()) {
                 EvictionReceipt.Share now = node.share();
                 before.add(shares.getOrDefault(node, now));
@@ -170,14 +170,14 @@ public final class ReceiptBuilder implements PlanListener {
                 shares.put(node, now);
             }
         }
-        return new DecisionReceipt(decision, turn.map(Attempt::turn), notTaken, before, after, stops, why);
+        return new DecisionReceipt(decision, turn.map(Attempt::turn), notTaken, before, after, stops, nominationEnd);
     }
 
-    private DeclaredState facts() {
+    private DeclaredState requireInputs() {
         return Objects.requireNonNull(declaredState);
     }
 
-    private SchedulingState books() {
+    private SchedulingState requireState() {
         return Objects.requireNonNull(schedulingState);
     }
 }

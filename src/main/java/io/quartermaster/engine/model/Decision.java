@@ -34,7 +34,7 @@ public sealed interface Decision {
      *
      * @param successor the preemptor; empty for an eviction without a preemptor
      */
-    record Preempt(
+    record Evict(
             WorkloadId workload,
             EvictionCause cause,
             Optional<WorkloadId> successor,

@@ -57,10 +57,13 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
      */
     public record Span(DayOfWeek day, int fromMinute, int untilMinute) {
         /** The number of minutes in a day. */
-        public static final int DAY = 24 * 60;
+        public static final int DAY_MINUTES = 24 * 60;
 
         public Span {
-            if (fromMinute < 0 || fromMinute >= DAY || untilMinute <= fromMinute || untilMinute > fromMinute + DAY) {
+            if (fromMinute < 0
+                    || fromMinute >= DAY_MINUTES
+                    || untilMinute <= fromMinute
+                    || untilMinute > fromMinute + DAY_MINUTES) {
                 throw new IllegalArgumentException("a span must begin in its day and be at most a day long");
             }
         }
@@ -74,7 +77,7 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         public static Span between(DayOfWeek day, String from, String to) {
             int begin = minuteOf(from);
             int end = minuteOf(to);
-            return new Span(day, begin, end > begin ? end : end + DAY);
+            return new Span(day, begin, end > begin ? end : end + DAY_MINUTES);
         }
 
         private static int minuteOf(String time) {
@@ -133,7 +136,7 @@ public record Hours(ZoneId zone, List<Span> spans, AtClose atClose) {
         // Two weeks, so that an opening across the end of the first week counts in full.
         SortedMap<Integer, Integer> untilByFrom = new TreeMap<>();
         for (Span span : spans) {
-            int from = (span.day().getValue() - 1) * Span.DAY + span.fromMinute();
+            int from = (span.day().getValue() - 1) * Span.DAY_MINUTES + span.fromMinute();
             int until = from - span.fromMinute() + span.untilMinute();
             untilByFrom.merge(from, until, Math::max);
             untilByFrom.merge(from + WEEK_MINUTES, until + WEEK_MINUTES, Math::max);

@@ -22,7 +22,7 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
      * The outlook in one pool.
      *
      * @param holders the work of its own tenant that holds the missing capacity, the largest first; at most
-     *     {@link #MOST_HOLDERS}. If a cap prevents the start: the work that counts against the cap, in any pool, and
+     *     {@link #MAX_HOLDERS}. If a cap prevents the start: the work that counts against the cap, in any pool, and
      *     for a cap per user only that user's work
      * @param heldByOthersGpuMilli the amount that other tenants hold in the pool; the tenants are not named
      * @param relief the changes that together would let the workload start in the pool or get a nomination there. The
@@ -49,7 +49,7 @@ public record Outlook(WorkloadId workload, int position, Optional<WorkloadId> be
     }
 
     /** The maximum number of holders that an outlook names; more would not help its reader. */
-    public static final int MOST_HOLDERS = 10;
+    public static final int MAX_HOLDERS = 10;
 
     /**
      * A change of one number.

@@ -25,8 +25,10 @@ public record Plan(
     /** The changed reasons per workload, in the order of the ids. */
     public List<WaitReasons> waits() {
         List<WaitReasons> waits = new ArrayList<>();
-        for (ReasonChange told : reasonChanges) {
-            told.workloads().forEach(workload -> waits.add(new WaitReasons(workload.id(), told.perPool())));
+        for (ReasonChange reasonChange : reasonChanges) {
+            reasonChange
+                    .workloads()
+                    .forEach(workload -> waits.add(new WaitReasons(workload.id(), reasonChange.perPool())));
         }
         waits.sort(Comparator.comparing(WaitReasons::workload));
         return waits;

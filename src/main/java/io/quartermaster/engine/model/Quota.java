@@ -211,7 +211,7 @@ public record Quota(
         for (Quota each : others) {
             first = Math.addExact(first, each.reservedGpuMilli());
         }
-        return reserving(path, scope, first).withTransitions(transitions).standing(false, true);
+        return reserving(path, scope, first).withTransitions(transitions).withFlags(false, true);
     }
 
     /** A copy with a drain date, at which the engine stops the work beyond the limit. */
@@ -221,10 +221,10 @@ public record Quota(
 
     /** A copy with a fence: work under it reclaims nothing from outside. */
     public Quota fenced() {
-        return standing(true, implied);
+        return withFlags(true, implied);
     }
 
-    private Quota standing(boolean isFence, boolean isImplied) {
+    private Quota withFlags(boolean isFence, boolean isImplied) {
         return new Quota(
                 path,
                 scope,

@@ -76,7 +76,7 @@ public record Settings(
     }
 
     /** A builder that starts with these settings. */
-    public Builder but() {
+    public Builder toBuilder() {
         return new Builder(this);
     }
 
@@ -173,8 +173,8 @@ public record Settings(
             return this;
         }
 
-        public Builder backfillReservations(int most) {
-            backfillReservations = most;
+        public Builder backfillReservations(int count) {
+            backfillReservations = count;
             return this;
         }
 
@@ -193,8 +193,8 @@ public record Settings(
             return this;
         }
 
-        public Builder moveSearches(int most) {
-            moveSearches = most;
+        public Builder moveSearches(int count) {
+            moveSearches = count;
             return this;
         }
 

@@ -101,7 +101,7 @@ public record Shape(
     }
 
     /** A builder that starts with this shape. */
-    public Builder but() {
+    public Builder toBuilder() {
         return new Builder(this);
     }
 
@@ -112,7 +112,7 @@ public record Shape(
 
     /** A copy with other GPUs of each worker. */
     public Shape with(GpuRequest other) {
-        return but().gpus(other).shape();
+        return toBuilder().gpus(other).shape();
     }
 
     /**
@@ -177,7 +177,7 @@ public record Shape(
     }
 
     private Shape first() {
-        return but().further(List.of(), Optional.empty()).shape();
+        return toBuilder().further(List.of(), Optional.empty()).shape();
     }
 
     /** The set to which a worker belongs. */

@@ -74,8 +74,8 @@ public record Workload(
     }
 
     /** The one node on which it may start; empty if it may start on any node or already holds devices. */
-    public Optional<NodeId> only() {
-        return state instanceof WorkloadPhase.Waiting waiting ? waiting.only() : Optional.empty();
+    public Optional<NodeId> pinnedNode() {
+        return state instanceof WorkloadPhase.Waiting waiting ? waiting.pinnedNode() : Optional.empty();
     }
 
     /**

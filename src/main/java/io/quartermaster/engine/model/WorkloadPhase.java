@@ -16,16 +16,17 @@ public sealed interface WorkloadPhase {
      *     other work of its group and priority; empty if it was not interrupted
      * @param place its place in an admin's order of the queue: lower goes first within its priority, and before work
      *     without a place
-     * @param only the one node on which it may start, because its paused processes are there; empty for any
+     * @param pinnedNode the one node on which it may start, because its paused processes are there; empty for any
      */
-    record Waiting(OptionalLong atHeadSinceMillis, OptionalLong place, Optional<NodeId> only) implements WorkloadPhase {
+    record Waiting(OptionalLong atHeadSinceMillis, OptionalLong place, Optional<NodeId> pinnedNode)
+            implements WorkloadPhase {
 
         public boolean atHead() {
             return atHeadSinceMillis.isPresent();
         }
 
         public Waiting at(OptionalLong newPlace) {
-            return new Waiting(atHeadSinceMillis, newPlace, only);
+            return new Waiting(atHeadSinceMillis, newPlace, pinnedNode);
         }
     }
 

@@ -10,7 +10,7 @@ import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.state.ChangeLog;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.FailedAttempts;
-import io.quartermaster.engine.state.FairShareChanged;
+import io.quartermaster.engine.state.FairShareChange;
 import io.quartermaster.engine.state.GroupState;
 import io.quartermaster.engine.state.PoolRequest;
 import io.quartermaster.engine.state.PoolRequestFactory;
@@ -43,12 +43,12 @@ public final class AttemptSelector {
     private final Set<SchedulingClass> blocked = new LinkedHashSet<>();
     private final Map<SchedulingClass, Set<PoolId>> withoutFreeRoom = new HashMap<>();
     private final Map<SchedulingClass, Set<PoolId>> withoutAnyRoom = new HashMap<>();
-    private final Map<SchedulingClass, Set<PoolId>> withoutAnythingToTakeBack = new HashMap<>();
+    private final Map<SchedulingClass, Set<PoolId>> withoutReclaimableRoom = new HashMap<>();
     private final Set<SchedulingClass> attempted = new LinkedHashSet<>();
     private final Map<SchedulingClass, @Nullable Candidate> exhaustive = new HashMap<>();
     private final CandidateQueue.Source source = new CandidateQueue.Source() {
         @Override
-        public @Nullable Candidate offer(SchedulingClass schedulingClass, @Nullable Candidate before) {
+        public @Nullable Candidate nextCandidate(SchedulingClass schedulingClass, @Nullable Candidate before) {
             return next(schedulingClass, before);
         }
 
@@ -83,7 +83,7 @@ public final class AttemptSelector {
             exhaustive.put(schedulingClass, selectExhaustively(schedulingClass, null));
             schedulingState.changes().add(schedulingClass);
         }
-        seen = schedulingState.changes().cursor();
+        seen = schedulingState.changes().takeCursor();
         refresh(candidateQueue);
     }
 
@@ -103,7 +103,7 @@ public final class AttemptSelector {
             return candidate.attempt() != Candidate.Attempt.SKIP;
         }
         for (PoolRequest poolRequest : poolRequestFactory.forClass(candidate.schedulingClass())) {
-            if (!has(withoutAnyRoom, candidate.schedulingClass(), poolRequest)
+            if (!isRecorded(withoutAnyRoom, candidate.schedulingClass(), poolRequest)
                     && isViable(candidate.schedulingClass(), poolRequest)) {
                 return true;
             }
@@ -117,14 +117,14 @@ public final class AttemptSelector {
         if (failed == null) {
             return true;
         }
-        boolean within = poolRequest.ask().withinReserved();
-        boolean mayStart = !has(withoutFreeRoom, schedulingClass, poolRequest)
+        boolean within = poolRequest.quotaRequest().withinReserved();
+        boolean mayStart = !isRecorded(withoutFreeRoom, schedulingClass, poolRequest)
                 && !failed.isStartKnownToFail(within)
-                && QuotaAdmission.current(poolRequest.ask()).isEmpty();
+                && QuotaAdmission.current(poolRequest.quotaRequest()).isEmpty();
         return poolRequest.isOpenAndFunded()
                 && (mayStart
-                        || switch (hope(schedulingClass, poolRequest)) {
-                            case POSSIBLE -> !failed.isMakingRoomKnownToFail(within, false);
+                        || switch (feasibility(schedulingClass, poolRequest)) {
+                            case POSSIBLE -> !failed.isRoomKnownToFail(within, false);
                             case RELEASES_ONLY -> !failed.areMovesKnownToFail(within);
                             case IMPOSSIBLE -> false;
                         });
@@ -136,20 +136,20 @@ public final class AttemptSelector {
         if (!changeLog.covers(seen)) {
             List.copyOf(schedulingState.schedulingClasses()).forEach(this::refreshExhaustive);
         } else {
-            for (long place = seen; place < changeLog.cursor(); place++) {
+            for (long place = seen; place < changeLog.takeCursor(); place++) {
                 switch (changeLog.get(place)) {
                     case SchedulingClass schedulingClass -> refreshExhaustive(schedulingClass);
-                    case ChangeLog.AttemptMade attemptMade -> refreshExhaustive(attemptMade.line());
-                    case GroupState groupState -> refreshExhaustive(groupState.lines());
-                    case GroupState.TenantBoundsChanged bounds ->
+                    case ChangeLog.AttemptChange attemptMade -> refreshExhaustive(attemptMade.schedulingClass());
+                    case GroupState groupState -> refreshExhaustive(groupState.schedulingClasses());
+                    case GroupState.TenantBoundsChange bounds ->
                         refreshExhaustive(bounds.group().tenant());
                     case ChangeLog.CapacityChange passed ->
                         List.copyOf(boundByCapacity()).forEach(this::refreshExhaustive);
-                    case FairShareChanged moved -> {}
+                    case FairShareChange moved -> {}
                 }
             }
         }
-        seen = changeLog.cursor();
+        seen = changeLog.takeCursor();
     }
 
     /** The classes whose next attempt depends on the capacity. For a class of one pool, its signature covers this. */
@@ -180,22 +180,22 @@ public final class AttemptSelector {
     }
 
     /** Records that there is no free room for a candidate in its pool. */
-    public void noFreeRoom(Candidate candidate) {
+    public void recordNoFreeRoom(Candidate candidate) {
         recordAttempt(withoutFreeRoom, candidate);
     }
 
     /** Records that no room can be made for it in its pool without borrowing. */
-    public void nothingToTakeBack(Candidate candidate) {
-        recordAttempt(withoutAnythingToTakeBack, candidate);
+    public void recordNothingToReclaim(Candidate candidate) {
+        recordAttempt(withoutReclaimableRoom, candidate);
     }
 
     /** Records that no room at all can be made for it in its pool. */
-    public void noRoomAtAll(Candidate candidate) {
+    public void recordNoRoom(Candidate candidate) {
         recordAttempt(withoutAnyRoom, candidate);
     }
 
-    private void recordAttempt(Map<SchedulingClass, Set<PoolId>> notes, Candidate candidate) {
-        notes.computeIfAbsent(candidate.schedulingClass(), schedulingClass -> new HashSet<>())
+    private void recordAttempt(Map<SchedulingClass, Set<PoolId>> attempts, Candidate candidate) {
+        attempts.computeIfAbsent(candidate.schedulingClass(), schedulingClass -> new HashSet<>())
                 .add(candidate.poolRequest().pool());
         attempted.add(candidate.schedulingClass());
         recordChange(candidate.schedulingClass());
@@ -208,7 +208,7 @@ public final class AttemptSelector {
     }
 
     private void recordChange(SchedulingClass schedulingClass) {
-        schedulingState.changes().add(schedulingClass.attemptMarker());
+        schedulingState.changes().add(schedulingClass.attemptChange());
     }
 
     /** Whether a class with an exhaustive selection has tried all its pools. */
@@ -216,9 +216,10 @@ public final class AttemptSelector {
         return selectExhaustively(schedulingClass, null) == null;
     }
 
-    private static boolean has(
-            Map<SchedulingClass, Set<PoolId>> notes, SchedulingClass schedulingClass, PoolRequest poolRequest) {
-        return !notes.isEmpty() && notes.getOrDefault(schedulingClass, Set.of()).contains(poolRequest.pool());
+    private static boolean isRecorded(
+            Map<SchedulingClass, Set<PoolId>> attempts, SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return !attempts.isEmpty()
+                && attempts.getOrDefault(schedulingClass, Set.of()).contains(poolRequest.pool());
     }
 
     private @Nullable Candidate next(SchedulingClass schedulingClass, @Nullable Candidate before) {
@@ -228,7 +229,7 @@ public final class AttemptSelector {
         if (!schedulingClass.isRegular()) {
             return exhaustive.get(schedulingClass);
         }
-        return declaredState.standing(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE
+        return declaredState.accountStatus(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE
                 ? selectWithHints(schedulingClass, before)
                 : null;
     }
@@ -241,22 +242,22 @@ public final class AttemptSelector {
         List<PoolRequest> only = poolRequestFactory.forClass(schedulingClass);
         if (only.isEmpty()
                 || !only.getFirst().isOpenAndFunded()
-                || has(withoutAnyRoom, schedulingClass, only.getFirst())) {
+                || isRecorded(withoutAnyRoom, schedulingClass, only.getFirst())) {
             return null;
         }
         PoolRequest poolRequest = only.getFirst();
-        boolean free = !has(withoutFreeRoom, schedulingClass, poolRequest)
-                && QuotaAdmission.ofTenantCurrent(poolRequest.ask()).isEmpty();
+        boolean free = !isRecorded(withoutFreeRoom, schedulingClass, poolRequest)
+                && QuotaAdmission.ofTenantCurrent(poolRequest.quotaRequest()).isEmpty();
         RequestSignature requestSignature = poolRequest.signature().orElse(null);
         EvictionFeasibility evictionFeasibility =
-                requestSignature == null ? EvictionFeasibility.POSSIBLE : hope(schedulingClass, poolRequest);
+                requestSignature == null ? EvictionFeasibility.POSSIBLE : feasibility(schedulingClass, poolRequest);
         return Candidate.of(schedulingClass, poolRequest, attempt(free), evictionFeasibility, requestSignature, before);
     }
 
-    private EvictionFeasibility hope(SchedulingClass schedulingClass, PoolRequest poolRequest) {
-        return poolRequestFactory.couldEver(schedulingClass, poolRequest)
+    private EvictionFeasibility feasibility(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return poolRequestFactory.couldEverFit(schedulingClass, poolRequest)
                 ? evictionPlanner.feasibility(
-                        poolRequest.ask(), schedulingClass.key().priority(), poolRequest.ofGroup())
+                        poolRequest.quotaRequest(), schedulingClass.key().priority(), poolRequest.ofGroup())
                 : EvictionFeasibility.IMPOSSIBLE;
     }
 
@@ -267,7 +268,7 @@ public final class AttemptSelector {
     /** The next attempt of the head, regardless of what is known; null if there is nothing left to try. */
     private @Nullable Candidate selectExhaustively(SchedulingClass schedulingClass, @Nullable Candidate before) {
         if (!schedulingClass.isTurn()
-                || declaredState.standing(schedulingClass.key().path()) != Change.AccountStatus.ACTIVE) {
+                || declaredState.accountStatus(schedulingClass.key().path()) != Change.AccountStatus.ACTIVE) {
             return null;
         }
         List<PoolRequest> all = poolRequestFactory.forClass(schedulingClass);
@@ -284,10 +285,10 @@ public final class AttemptSelector {
                             || poolRequestFactory
                                     .minimum(schedulingClass, poolRequest)
                                     .isOpenAndFunded())
-                    && !has(withoutAnyRoom, schedulingClass, poolRequest)) {
+                    && !isRecorded(withoutAnyRoom, schedulingClass, poolRequest)) {
                 boolean free = mayStart
-                        && !has(withoutFreeRoom, schedulingClass, poolRequest)
-                        && QuotaAdmission.current(poolRequest.ask()).isEmpty();
+                        && !isRecorded(withoutFreeRoom, schedulingClass, poolRequest)
+                        && QuotaAdmission.current(poolRequest.quotaRequest()).isEmpty();
                 Candidate candidate = Candidate.of(schedulingClass, poolRequest, attempt(free), before);
                 if (free || settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
                     return candidate;
@@ -309,20 +310,20 @@ public final class AttemptSelector {
      */
     private @Nullable Candidate withoutBorrowing(
             SchedulingClass schedulingClass, List<PoolRequest> all, @Nullable Candidate before) {
-        PoolRequest takeBack = null;
+        PoolRequest reclaiming = null;
         for (PoolRequest poolRequest : all) {
-            if (poolRequest.isOpenAndFunded() && poolRequest.ask().withinReserved()) {
-                if (!has(withoutFreeRoom, schedulingClass, poolRequest)
-                        && QuotaAdmission.current(poolRequest.ask()).isEmpty()) {
+            if (poolRequest.isOpenAndFunded() && poolRequest.quotaRequest().withinReserved()) {
+                if (!isRecorded(withoutFreeRoom, schedulingClass, poolRequest)
+                        && QuotaAdmission.current(poolRequest.quotaRequest()).isEmpty()) {
                     return Candidate.of(schedulingClass, poolRequest, Candidate.Attempt.START, before);
                 }
-                if (takeBack == null && !has(withoutAnythingToTakeBack, schedulingClass, poolRequest)) {
-                    takeBack = poolRequest;
+                if (reclaiming == null && !isRecorded(withoutReclaimableRoom, schedulingClass, poolRequest)) {
+                    reclaiming = poolRequest;
                 }
             }
         }
-        return takeBack == null
+        return reclaiming == null
                 ? null
-                : Candidate.of(schedulingClass, takeBack, Candidate.Attempt.RECLAIM_RESERVED, before);
+                : Candidate.of(schedulingClass, reclaiming, Candidate.Attempt.RECLAIM_RESERVED, before);
     }
 }

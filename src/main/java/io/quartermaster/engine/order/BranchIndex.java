@@ -26,7 +26,7 @@ final class BranchIndex {
     private final List<BranchIndex> changed = new ArrayList<>();
     private final Side within = new Side(Tier.WITHIN);
     private final Side beyond = new Side(Tier.BEYOND);
-    private boolean settled;
+    private boolean isCurrent;
 
     /** The candidates of one tier, in order: those at a leaf itself, or the representatives of its children. */
     private final class Side implements WinnerTree.Duel {
@@ -39,7 +39,7 @@ final class BranchIndex {
             this.tier = tier;
         }
 
-        private void settle() {
+        private void updateFirst() {
             int winner = winnerTree.winner();
             first = !own.isEmpty() ? own.getFirst() : winner < 0 ? null : ofChild(winner);
         }
@@ -98,9 +98,9 @@ final class BranchIndex {
     /** Marks this branch and those above it for comparison again. */
     void markChanged() {
         for (BranchIndex branchIndex = this;
-                branchIndex != null && branchIndex.settled;
+                branchIndex != null && branchIndex.isCurrent;
                 branchIndex = branchIndex.parent) {
-            branchIndex.settled = false;
+            branchIndex.isCurrent = false;
             if (branchIndex.parent != null) {
                 branchIndex.parent.changed.add(branchIndex);
             }
@@ -115,7 +115,7 @@ final class BranchIndex {
     }
 
     private void refresh() {
-        if (settled) {
+        if (isCurrent) {
             return;
         }
         for (BranchIndex child : changed) {
@@ -124,25 +124,25 @@ final class BranchIndex {
             beyond.winnerTree.replay(child.number);
         }
         changed.clear();
-        within.settle();
-        beyond.settle();
-        settled = true;
+        within.updateFirst();
+        beyond.updateFirst();
+        isCurrent = true;
     }
 
     /** Compares by lower rank, then lower (U + request)/S, then lower U/S, then first submitted. */
-    static int compare(QuotaNode a, Candidate offerOfA, QuotaNode b, Candidate offerOfB) {
+    static int compare(QuotaNode a, Candidate candidateOfA, QuotaNode b, Candidate candidateOfB) {
         int byRank = Integer.compare(a.rank(), b.rank());
         if (byRank != 0) {
             return byRank;
         }
-        long shareOfA = share(a, offerOfA);
-        long shareOfB = share(b, offerOfB);
+        long shareOfA = share(a, candidateOfA);
+        long shareOfB = share(b, candidateOfB);
         long usedByA = a.used().projected();
         long usedByB = b.used().projected();
         int withRequest = Ratio.compare(
-                usedByA + offerOfA.ask().gpuMilli(),
+                usedByA + candidateOfA.quotaRequest().gpuMilli(),
                 shareOfA,
-                usedByB + offerOfB.ask().gpuMilli(),
+                usedByB + candidateOfB.quotaRequest().gpuMilli(),
                 shareOfB);
         if (withRequest != 0) {
             return withRequest;
@@ -154,7 +154,7 @@ final class BranchIndex {
         // Shares are whole GPUs. Where past use counts, it decides between equal shares, so that the branches
         // alternate.
         int byPast = QuotaNode.comparePast(a, b);
-        return byPast != 0 ? byPast : SchedulingClass.FIRST_SUBMITTED.compare(offerOfA.head(), offerOfB.head());
+        return byPast != 0 ? byPast : SchedulingClass.FIRST_SUBMITTED.compare(candidateOfA.head(), candidateOfB.head());
     }
 
     static long share(QuotaNode node, Candidate candidate) {

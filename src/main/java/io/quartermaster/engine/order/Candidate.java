@@ -58,7 +58,7 @@ public record Candidate(
             EvictionFeasibility evictionFeasibility,
             @Nullable RequestSignature requestSignature,
             @Nullable Candidate before) {
-        boolean within = poolRequest.ask().withinReserved();
+        boolean within = poolRequest.quotaRequest().withinReserved();
         boolean same = before != null
                 && before.head == schedulingClass.head()
                 && before.poolRequest == poolRequest
@@ -90,7 +90,7 @@ public record Candidate(
         }
         boolean fails =
                 switch (feasibility) {
-                    case POSSIBLE -> failed().isMakingRoomKnownToFail(withinReserved, false);
+                    case POSSIBLE -> failed().isRoomKnownToFail(withinReserved, false);
                     case RELEASES_ONLY -> signature.onlyEvictionsHelp() || failed().areMovesKnownToFail(withinReserved);
                     case IMPOSSIBLE -> true;
                 };
@@ -106,12 +106,12 @@ public record Candidate(
         return poolRequest.failedAttempts().orElseThrow();
     }
 
-    public PoolCapacity space() {
-        return poolRequest.space();
+    public PoolCapacity poolCapacity() {
+        return poolRequest.poolCapacity();
     }
 
-    public QuotaRequest ask() {
-        return poolRequest.ask();
+    public QuotaRequest quotaRequest() {
+        return poolRequest.quotaRequest();
     }
 
     /**
@@ -152,6 +152,6 @@ public record Candidate(
      * pools.
      */
     public QuotaNode leaf() {
-        return ask().leaves().getFirst();
+        return quotaRequest().leaves().getFirst();
     }
 }

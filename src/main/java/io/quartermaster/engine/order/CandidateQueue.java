@@ -8,7 +8,7 @@ import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.state.ChangeLog;
 import io.quartermaster.engine.state.DeclaredState;
-import io.quartermaster.engine.state.FairShareChanged;
+import io.quartermaster.engine.state.FairShareChange;
 import io.quartermaster.engine.state.GroupState;
 import io.quartermaster.engine.state.SchedulingClass;
 import io.quartermaster.engine.state.SchedulingState;
@@ -54,7 +54,7 @@ public final class CandidateQueue {
 
     /** Whether no candidate has an attempt left that may succeed. */
     boolean isExhausted(Source source) {
-        return !viable.any(source::isViable);
+        return !viable.anyMatch(source::isViable);
     }
 
     /**
@@ -71,20 +71,20 @@ public final class CandidateQueue {
             treeIndex = new TreeIndex();
             schedulingState.schedulingClasses().forEach(schedulingClass -> refreshClass(schedulingClass, source));
         }
-        seen = changeLog.cursor();
+        seen = changeLog.takeCursor();
     }
 
     private void refreshChanged(ChangeLog changeLog, Source source) {
         boolean capacityPassed = false;
-        for (long place = seen; place < changeLog.cursor(); place++) {
+        for (long place = seen; place < changeLog.takeCursor(); place++) {
             switch (changeLog.get(place)) {
                 case SchedulingClass schedulingClass -> {}
-                case ChangeLog.AttemptMade attemptMade -> refreshClass(attemptMade.line(), source);
-                case GroupState groupState -> groupState.leaves().forEach(treeIndex::touch);
-                case GroupState.TenantBoundsChanged bounds ->
-                    bounds.group().leaves().forEach(treeIndex::touch);
+                case ChangeLog.AttemptChange attemptMade -> refreshClass(attemptMade.schedulingClass(), source);
+                case GroupState groupState -> groupState.leaves().forEach(treeIndex::markChanged);
+                case GroupState.TenantBoundsChange bounds ->
+                    bounds.group().leaves().forEach(treeIndex::markChanged);
                 case ChangeLog.CapacityChange passed -> capacityPassed = true;
-                case FairShareChanged moved -> treeIndex.touch(moved.node());
+                case FairShareChange moved -> treeIndex.markChanged(moved.node());
             }
         }
         changeLog.affectedSince(seen).forEach(schedulingClass -> refreshClass(schedulingClass, source));
@@ -96,7 +96,7 @@ public final class CandidateQueue {
     /** Replaces the candidate of a class by its next one. */
     private void refreshClass(SchedulingClass schedulingClass, Source source) {
         Candidate before = candidates.get(schedulingClass);
-        Candidate next = schedulingClass.isEmpty() ? null : source.offer(schedulingClass, before);
+        Candidate next = schedulingClass.isEmpty() ? null : source.nextCandidate(schedulingClass, before);
         if (next == before) {
             return;
         }
@@ -116,7 +116,7 @@ public final class CandidateQueue {
     interface Source {
         /** @param before the previous candidate of the class, to be returned if it is still valid */
         @Nullable
-        Candidate offer(SchedulingClass schedulingClass, @Nullable Candidate before);
+        Candidate nextCandidate(SchedulingClass schedulingClass, @Nullable Candidate before);
 
         /** Whether some attempt of the candidate may succeed, as far as is known. */
         boolean isViable(Candidate candidate);
@@ -136,14 +136,15 @@ public final class CandidateQueue {
     }
 
     /** All candidates, including those whose attempt is known to fail. */
-    Collection<Candidate> offers() {
+    Collection<Candidate> candidates() {
         return Collections.unmodifiableCollection(candidates.values());
     }
 
     /** The candidates that remain after the criteria of the reservation, the pool and the profile. */
     public List<Candidate> finalists(Collection<Candidate> among) {
         List<Candidate> left = withinReservedFirst(among);
-        left = keepLowest(left, candidate -> candidate.space().pool().id().value(), this::indexInPool);
+        left = keepLowest(
+                left, candidate -> candidate.poolCapacity().pool().id().value(), this::indexInPool);
         return keepLowest(
                 left,
                 candidate -> candidate
@@ -190,7 +191,7 @@ public final class CandidateQueue {
 
     /** The position of its profile in the pool's order; profiles that the pool does not name are last. */
     int indexInPool(Candidate candidate) {
-        List<ProfileId> order = candidate.space().pool().profileOrder();
+        List<ProfileId> order = candidate.poolCapacity().pool().profileOrder();
         int index =
                 candidate.schedulingClass().key().profile().map(order::indexOf).orElse(-1);
         return index < 0 ? order.size() : index;
@@ -239,7 +240,7 @@ public final class CandidateQueue {
             return branchIndex;
         }
 
-        void touch(QuotaNode leaf) {
+        void markChanged(QuotaNode leaf) {
             for (QuotaNode node = leaf; node != null; node = node.parent()) {
                 BranchIndex branchIndex = branches.get(node);
                 if (branchIndex != null) {

@@ -20,16 +20,16 @@ public final class OrderExplainer {
 
     /** The receipt for the position of a candidate that is next in a queue. */
     public static OrderReceipt of(Candidate chosen, CandidateQueue candidateQueue) {
-        List<Candidate> contenders = candidateQueue.finalists(candidateQueue.offers());
+        List<Candidate> contenders = candidateQueue.finalists(candidateQueue.candidates());
         OrderExplainer orderExplainer = new OrderExplainer(chosen);
         orderExplainer.compareTrees(contenders);
         orderExplainer.compareBranches(contenders);
         orderExplainer.compareInGroup(contenders);
-        boolean poolOrders = !chosen.space().pool().profileOrder().isEmpty();
+        boolean poolOrders = !chosen.poolCapacity().pool().profileOrder().isEmpty();
         boolean profileOrders = !candidateQueue.pathOrder(chosen).isEmpty();
         return new OrderReceipt(
                 chosen.withinReserved(),
-                candidateQueue.offers().size(),
+                candidateQueue.candidates().size(),
                 poolOrders ? OptionalInt.of(candidateQueue.indexInPool(chosen)) : OptionalInt.empty(),
                 profileOrders ? OptionalInt.of(candidateQueue.indexInProfile(chosen)) : OptionalInt.empty(),
                 orderExplainer.won);
@@ -88,7 +88,7 @@ public final class OrderExplainer {
                 node.path(),
                 node.rank(),
                 node.used().projected(),
-                candidate.ask().gpuMilli(),
+                candidate.quotaRequest().gpuMilli(),
                 BranchIndex.share(node, candidate));
     }
 
@@ -102,9 +102,9 @@ public final class OrderExplainer {
         long used = own.used().projected();
         long usedByOther = others.used().projected();
         if (Ratio.compare(
-                        used + chosen.ask().gpuMilli(),
+                        used + chosen.quotaRequest().gpuMilli(),
                         share,
-                        usedByOther + other.ask().gpuMilli(),
+                        usedByOther + other.quotaRequest().gpuMilli(),
                         ofOther)
                 != 0) {
             return OrderReceipt.By.SHARE_WITH_REQUEST;

@@ -32,7 +32,7 @@ final class ViableCandidates {
     }
 
     /** Whether any candidate has an attempt left now. */
-    boolean any(Predicate<Candidate> isViable) {
+    boolean anyMatch(Predicate<Candidate> isViable) {
         for (int visited = 0; visited < all.size(); visited++) {
             if (next >= all.size()) {
                 next = 0;

@@ -7,10 +7,10 @@ import java.util.Arrays;
  * comparison per level. Contestants are numbers; the criteria are outside.
  */
 final class WinnerTree {
-    private static final int NOBODY = -1;
+    private static final int NO_WINNER = -1;
 
     private final Duel duel;
-    private int[] winners = {NOBODY, NOBODY};
+    private int[] winners = {NO_WINNER, NO_WINNER};
     private int places = 1;
 
     /** Decides between two contestants. */
@@ -37,14 +37,14 @@ final class WinnerTree {
             enlarge();
         }
         int place = places + contestant;
-        winners[place] = duel.takesPart(contestant) ? contestant : NOBODY;
+        winners[place] = duel.takesPart(contestant) ? contestant : NO_WINNER;
         for (int round = place >> 1; round >= 1; round >>= 1) {
             winners[round] = better(winners[2 * round], winners[2 * round + 1]);
         }
     }
 
     private int better(int a, int b) {
-        if (a == NOBODY || b == NOBODY) {
+        if (a == NO_WINNER || b == NO_WINNER) {
             return Math.max(a, b);
         }
         return duel.beats(b, a) ? b : a;
@@ -53,7 +53,7 @@ final class WinnerTree {
     /** Doubles the places; the old tree becomes one half. */
     private void enlarge() {
         int[] larger = new int[4 * places];
-        Arrays.fill(larger, NOBODY);
+        Arrays.fill(larger, NO_WINNER);
         for (int width = 1; width <= places; width *= 2) {
             System.arraycopy(winners, width, larger, 2 * width, width);
         }

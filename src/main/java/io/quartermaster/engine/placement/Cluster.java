@@ -13,7 +13,7 @@ import io.quartermaster.engine.quota.CapIndex;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
 import io.quartermaster.engine.quota.QuotaTree;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -74,7 +74,7 @@ public final class Cluster {
         SortedMap<QuotaPath, Quota> ofAllPools = quotas.getOrDefault(Scope.ALL_POOLS, Collections.emptySortedMap());
         boolean overAll = !ofAllPools.isEmpty();
         for (Pool pool : pools) {
-            cluster.poolCapacities.put(pool.id(), spaceOf(pool, byPool.getOrDefault(pool.id(), List.of())));
+            cluster.poolCapacities.put(pool.id(), createPoolCapacity(pool, byPool.getOrDefault(pool.id(), List.of())));
             if (!overAll && !quotas.containsKey(Scope.of(pool.id()))) {
                 cluster.trees.put(Scope.of(pool.id()), QuotaTree.open(Scope.of(pool.id()), paths));
             }
@@ -85,23 +85,23 @@ public final class Cluster {
                     .filter(quota -> !quota.implied())
                     .map(Quota::path)
                     .toList();
-            cluster.trees.values().forEach(tree -> tree.beside(stated));
+            cluster.trees.values().forEach(tree -> tree.markBoundByOtherTree(stated));
         }
         return cluster;
     }
 
-    private static PoolCapacity spaceOf(Pool pool, List<Node> nodes) {
+    private static PoolCapacity createPoolCapacity(Pool pool, List<Node> nodes) {
         return switch (pool.capacity()) {
             case Pool.Capacity.Nodes capacity -> new NodePool(pool, capacity, nodes);
             case Pool.Capacity.Count capacity -> new CounterPool(pool, capacity);
         };
     }
 
-    public Optional<PoolCapacity> space(PoolId pool) {
+    public Optional<PoolCapacity> poolCapacity(PoolId pool) {
         return Optional.ofNullable(poolCapacities.get(pool));
     }
 
-    public Collection<PoolCapacity> spaces() {
+    public Collection<PoolCapacity> poolCapacities() {
         return Collections.unmodifiableCollection(poolCapacities.values());
     }
 
@@ -186,7 +186,7 @@ public final class Cluster {
     }
 
     /** Counts all future bookings against budgets, too. Nothing may be booked yet. */
-    public void meterBy(List<BudgetMeter> budgets) {
+    public void setBudgetMeters(List<BudgetMeter> budgets) {
         budgetMeters = List.copyOf(budgets);
     }
 
@@ -203,7 +203,7 @@ public final class Cluster {
                         .toList();
     }
 
-    private void meter(Booking booking, View view, int factor) {
+    private void meter(Booking booking, UsageView view, int factor) {
         for (BudgetMeter budgetMeter : budgetMeters) {
             if (budgetMeter.counts(booking.allocation().pool(), booking.path())) {
                 budgetMeter.add(view, factor * booking.gpuMilli());
@@ -216,7 +216,7 @@ public final class Cluster {
     }
 
     /** Counts a booking in its pool and in its trees. */
-    public void add(Booking booking, View view) {
+    public void add(Booking booking, UsageView view) {
         bookingChanges.merge(booking.allocation().pool(), 1L, Long::sum);
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
@@ -228,7 +228,7 @@ public final class Cluster {
     }
 
     /** Undoes {@link #add}. */
-    public void remove(Booking booking, View view) {
+    public void remove(Booking booking, UsageView view) {
         bookingChanges.merge(booking.allocation().pool(), 1L, Long::sum);
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
@@ -237,7 +237,7 @@ public final class Cluster {
             changeInUnknownPools(-booking.gpuMilli(), view);
         }
         removeFromTrees(booking, view);
-        if (view == View.PROJECTED) {
+        if (view == UsageView.PROJECTED) {
             moveSearches.countRelease();
         }
     }
@@ -260,22 +260,22 @@ public final class Cluster {
     void bookOnDevices(Booking booking) {
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
-            poolCapacity.add(booking, View.PROJECTED);
+            poolCapacity.add(booking, UsageView.PROJECTED);
         } else {
-            changeInUnknownPools(booking.gpuMilli(), View.PROJECTED);
+            changeInUnknownPools(booking.gpuMilli(), UsageView.PROJECTED);
         }
     }
 
     void releaseOnDevices(Booking booking) {
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
-            poolCapacity.takeBack(booking, View.PROJECTED);
+            poolCapacity.takeBack(booking, UsageView.PROJECTED);
         } else {
-            changeInUnknownPools(-booking.gpuMilli(), View.PROJECTED);
+            changeInUnknownPools(-booking.gpuMilli(), UsageView.PROJECTED);
         }
     }
 
-    private void changeInUnknownPools(long gpuMilli, View view) {
+    private void changeInUnknownPools(long gpuMilli, UsageView view) {
         switch (view) {
             case CURRENT -> inUnknownPoolsNowGpuMilli += gpuMilli;
             case PROJECTED -> inUnknownPoolsNextGpuMilli += gpuMilli;
@@ -286,7 +286,7 @@ public final class Cluster {
      * The amount held in pools that are no longer known. The tree over all pools counts it, and no capacity contains
      * it.
      */
-    public long heldInUnknownPoolsGpuMilli(View view) {
+    public long heldInUnknownPoolsGpuMilli(UsageView view) {
         return switch (view) {
             case CURRENT -> inUnknownPoolsNowGpuMilli;
             case PROJECTED -> inUnknownPoolsNextGpuMilli;
@@ -294,7 +294,7 @@ public final class Cluster {
     }
 
     /** Counts a booking in its trees only. */
-    void addToTrees(Booking booking, View view) {
+    void addToTrees(Booking booking, UsageView view) {
         for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
             leaf.add(view, booking.gpuMilli(), booking.preemptible());
         }
@@ -303,7 +303,7 @@ public final class Cluster {
     }
 
     /** Undoes {@link #addToTrees}. */
-    void removeFromTrees(Booking booking, View view) {
+    void removeFromTrees(Booking booking, UsageView view) {
         for (QuotaNode leaf : leaves(booking.allocation().pool(), booking.path())) {
             leaf.add(view, -booking.gpuMilli(), booking.preemptible());
         }

@@ -6,7 +6,7 @@ import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.WorkloadMix;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -37,7 +37,7 @@ public final class CounterPool implements PoolCapacity {
     }
 
     @Override
-    public long heldBeyondCapacityGpuMilli(View view) {
+    public long heldBeyondCapacityGpuMilli(UsageView view) {
         long used =
                 switch (view) {
                     case CURRENT -> usedNow;
@@ -59,7 +59,7 @@ public final class CounterPool implements PoolCapacity {
 
     @Override
     public long untouchedGpus(Availability availability) {
-        return freeGpuMilli(availability) / GpuCapacity.WHOLE;
+        return freeGpuMilli(availability) / GpuCapacity.WHOLE_GPU_MILLI;
     }
 
     @Override
@@ -134,13 +134,13 @@ public final class CounterPool implements PoolCapacity {
     }
 
     @Override
-    public boolean couldEver(PlacementRequest placementRequest) {
+    public boolean couldEverFit(PlacementRequest placementRequest) {
         return countable(placementRequest) && placementRequest.gpuMilli(this) <= capacityGpuMilli;
     }
 
     @Override
     public boolean fitsOnceEmpty(PlacementRequest placementRequest) {
-        return couldEver(placementRequest);
+        return couldEverFit(placementRequest);
     }
 
     @Override
@@ -197,22 +197,22 @@ public final class CounterPool implements PoolCapacity {
     }
 
     @Override
-    public void add(Booking booking, View view) {
+    public void add(Booking booking, UsageView view) {
         change(booking.gpuMilli(), view);
     }
 
     @Override
-    public void remove(Booking booking, View view) {
+    public void remove(Booking booking, UsageView view) {
         for (RequestSignature requestSignature : signatures) {
-            requestSignature.capacityFreed(Optional.empty(), Availability.NOW);
-            requestSignature.capacityFreed(Optional.empty(), Availability.IGNORING_NOMINATIONS);
-            requestSignature.capacityFreed(Optional.empty(), Availability.AFTER_RELEASES);
+            requestSignature.recordFreedCapacity(Optional.empty(), Availability.NOW);
+            requestSignature.recordFreedCapacity(Optional.empty(), Availability.IGNORING_NOMINATIONS);
+            requestSignature.recordFreedCapacity(Optional.empty(), Availability.AFTER_RELEASES);
         }
         takeBack(booking, view);
     }
 
     @Override
-    public void takeBack(Booking booking, View view) {
+    public void takeBack(Booking booking, UsageView view) {
         change(-booking.gpuMilli(), view);
     }
 
@@ -232,20 +232,20 @@ public final class CounterPool implements PoolCapacity {
     }
 
     @Override
-    public void reservationsChanged() {
-        reserved.changed();
+    public void recordReservationChange() {
+        reserved.recordChange();
     }
 
     @Override
     public void reserve(Booking booking) {
         reserved.hold();
-        add(booking, View.PROJECTED);
+        add(booking, UsageView.PROJECTED);
     }
 
     @Override
     public void unreserve(Booking booking) {
         reserved.release();
-        takeBack(booking, View.PROJECTED);
+        takeBack(booking, UsageView.PROJECTED);
     }
 
     @Override
@@ -253,7 +253,7 @@ public final class CounterPool implements PoolCapacity {
         signatures.add(requestSignature);
     }
 
-    private void change(long gpuMilli, View view) {
+    private void change(long gpuMilli, UsageView view) {
         switch (view) {
             case CURRENT -> usedNow += gpuMilli;
             case PROJECTED -> usedNext += gpuMilli;

@@ -7,7 +7,7 @@ import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Shape;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
@@ -30,7 +30,7 @@ public final class FixedPlacement {
      * @param devices the named devices; empty = the suitable devices with the lowest indexes
      * @return empty if the node is unknown or has no room for the worker
      */
-    public Optional<Allocation.Worker> seat(
+    public Optional<Allocation.Worker> placeWorker(
             int number, PoolId pool, QuotaPath path, Shape shape, NodeId on, List<Integer> devices) {
         NodeCapacity node = nodes.get(on);
         if (node == null) {
@@ -42,7 +42,7 @@ public final class FixedPlacement {
             Allocation.Worker worker = new Allocation.Worker(number, place);
             Booking booking =
                     new Booking(path, Optional.empty(), shape, true, new Allocation(pool, List.of(worker)), true);
-            for (View view : View.values()) {
+            for (UsageView view : UsageView.values()) {
                 node.add(place, booking, view);
             }
             return worker;

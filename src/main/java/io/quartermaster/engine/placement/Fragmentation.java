@@ -21,23 +21,23 @@ import java.util.function.Function;
  * do without; it grows with the demand for them. The third prefers to leave less on a node.
  */
 final class Fragmentation {
-    private static final long PARTS = 1_000_000;
+    private static final long PARTS_OF_WHOLE = 1_000_000;
     /** Weights of the additional terms, in thousandths of a GPU; found on the OpenB trace. */
-    private static final long LEFT_CPU = 50;
+    private static final long LEFT_CPU_WEIGHT = 50;
 
-    private static final long LEFT_GPU = 50;
+    private static final long LEFT_GPU_WEIGHT = 50;
     /** The weight of a GPU for which the demand of work that can use no other equals the supply. */
-    private static final long SCARCE = 500;
+    private static final long SCARCITY_WEIGHT = 500;
 
     private final List<Kind> kinds = new ArrayList<>();
     private final long largestCpuMilli;
     private final long largestGpuMilli;
     private final long cpuMilliPerGpu;
     private final Map<NodeCapacity, Long> scarcity;
-    private final Map<Wanted, Map<NodeCapacity, Optional<Choice>>> known = new LinkedHashMap<>();
+    private final Map<ChoiceKey, Map<NodeCapacity, Optional<Choice>>> knownChoices = new LinkedHashMap<>();
 
     /** The inputs of a choice, besides the node. */
-    private record Wanted(Shape shape, String tenant) {}
+    private record ChoiceKey(Shape shape, String tenant) {}
 
     /** A kind of expected work with its part of all work. */
     private record Kind(int devices, int gpuMilliEach, WorkloadMix.Kind work, long part) {
@@ -55,13 +55,14 @@ final class Fragmentation {
             weights += kind.weight();
         }
         for (WorkloadMix.Kind kind : workloadMix.kinds()) {
-            kinds.add(new Kind(devices(kind.gpus()), each(kind.gpus()), kind, kind.weight() * PARTS / weights));
+            kinds.add(
+                    new Kind(devices(kind.gpus()), each(kind.gpus()), kind, kind.weight() * PARTS_OF_WHOLE / weights));
         }
         long cpuMilli = 1;
         long gpuMilli = 1;
         for (NodeCapacity node : nodes) {
             cpuMilli = Math.max(cpuMilli, node.node().cpuMilli().orElse(0));
-            gpuMilli = Math.max(gpuMilli, (long) node.devices().size() * GpuCapacity.WHOLE);
+            gpuMilli = Math.max(gpuMilli, (long) node.devices().size() * GpuCapacity.WHOLE_GPU_MILLI);
         }
         largestCpuMilli = cpuMilli;
         largestGpuMilli = gpuMilli;
@@ -83,7 +84,7 @@ final class Fragmentation {
             besideGpus += kind.devices > 0 ? kind.part * kind.work.cpuMilli() : 0;
             all += kind.part * kind.work.cpuMilli();
         }
-        long gpus = gpuMilli / GpuCapacity.WHOLE;
+        long gpus = gpuMilli / GpuCapacity.WHOLE_GPU_MILLI;
         if (gpus == 0) {
             return 0;
         }
@@ -99,7 +100,7 @@ final class Fragmentation {
     }
 
     /**
-     * The demand for each node's GPUs by work that can use only some models; {@link #PARTS} means that demand equals
+     * The demand for each node's GPUs by work that can use only some models; {@link #PARTS_OF_WHOLE} means that demand equals
      * supply.
      */
     private Map<NodeCapacity, Long> scarcity(Collection<NodeCapacity> nodes) {
@@ -118,7 +119,7 @@ final class Fragmentation {
                 suitable += node.hasModel(kind.work.models()) ? node.devices().size() : 0;
             }
             if (kind.devices > 0 && suitable > 0 && !kind.work.models().isEmpty()) {
-                long part = PARTS * kind.part * kind.gpuMilli() / allWanted;
+                long part = PARTS_OF_WHOLE * kind.part * kind.gpuMilli() / allWanted;
                 long wanted = part * allDevices / suitable;
                 for (NodeCapacity node : nodes) {
                     if (node.hasModel(kind.work.models())) {
@@ -141,16 +142,16 @@ final class Fragmentation {
 
     private static int each(GpuRequest gpus) {
         return switch (gpus) {
-            case GpuRequest.Whole whole -> GpuCapacity.WHOLE;
+            case GpuRequest.Whole whole -> GpuCapacity.WHOLE_GPU_MILLI;
             case GpuRequest.Fraction fraction -> fraction.gpuMilliEach();
-            case GpuRequest.Memory memory -> GpuCapacity.WHOLE;
-            case GpuRequest.Mig mig -> mig.computeSlices() * GpuCapacity.WHOLE / 7;
+            case GpuRequest.Memory memory -> GpuCapacity.WHOLE_GPU_MILLI;
+            case GpuRequest.Mig mig -> mig.computeSlices() * GpuCapacity.WHOLE_GPU_MILLI / 7;
         };
     }
 
     /** Discards the cached choices of a node. */
-    void changed(NodeCapacity node) {
-        known.values().forEach(ofShape -> ofShape.remove(node));
+    void markChanged(NodeCapacity node) {
+        knownChoices.values().forEach(ofShape -> ofShape.remove(node));
     }
 
     /** The best devices of a node for one worker of the request, if it fits; cached for {@link Availability#NOW}. */
@@ -158,21 +159,21 @@ final class Fragmentation {
         if (availability != Availability.NOW) {
             return node -> choose(node, placementRequest, availability);
         }
-        Map<NodeCapacity, Optional<Choice>> ofShape = known.computeIfAbsent(
-                new Wanted(placementRequest.shape(), placementRequest.tenant()), wanted -> new HashMap<>());
+        Map<NodeCapacity, Optional<Choice>> ofShape = knownChoices.computeIfAbsent(
+                new ChoiceKey(placementRequest.shape(), placementRequest.tenant()), wanted -> new HashMap<>());
         return node -> ofShape.computeIfAbsent(node, one -> choose(one, placementRequest, availability));
     }
 
     private Optional<Choice> choose(NodeCapacity node, PlacementRequest placementRequest, Availability availability) {
         Optional<List<Allocation.Share>> usual =
-                node.offer(placementRequest.shape(), placementRequest.tenant(), availability);
+                node.findShares(placementRequest.shape(), placementRequest.tenant(), availability);
         if (usual.isEmpty()) {
             return Optional.empty();
         }
         int[] left = node.left(availability);
         long cpuLeft = node.freeCpuMilli(availability);
         long before = lost(node, left, cpuLeft);
-        long scarce = SCARCE * scarcity.getOrDefault(node, 0L);
+        long scarce = SCARCITY_WEIGHT * scarcity.getOrDefault(node, 0L);
         long cpuAfter = cpuLeft - placementRequest.shape().cpuMilli();
         Choice best = null;
         for (List<Allocation.Share> shares : alternatives(node, placementRequest, availability, usual.get(), left)) {
@@ -184,7 +185,7 @@ final class Fragmentation {
             }
             long cost = lost(node, after, cpuAfter)
                     - before
-                    + scarce * taken / GpuCapacity.WHOLE
+                    + scarce * taken / GpuCapacity.WHOLE_GPU_MILLI
                     + beside(node, after, cpuAfter);
             best = best == null || cost < best.cost ? new Choice(shares, cost) : best;
         }
@@ -209,10 +210,11 @@ final class Fragmentation {
         for (GpuCapacity device : node.devices()) {
             int here = left[node.position(device.index())];
             if (!seen.contains(here)) {
-                device.offer(fraction, placementRequest.tenant(), availability).ifPresent(share -> {
-                    seen.add(here);
-                    found.add(List.of(share));
-                });
+                device.findShare(fraction, placementRequest.tenant(), availability)
+                        .ifPresent(share -> {
+                            seen.add(here);
+                            found.add(List.of(share));
+                        });
             }
         }
         return found;
@@ -224,11 +226,11 @@ final class Fragmentation {
         for (NodeCapacity node : nodes) {
             unusable += unusable(node, node.left(Availability.NOW), node.freeCpuMilli(Availability.NOW));
         }
-        return unusable / PARTS;
+        return unusable / PARTS_OF_WHOLE;
     }
 
     /**
-     * The free capacity of a node that the expected work could not use, in thousandths of a GPU times {@link #PARTS}.
+     * The free capacity of a node that the expected work could not use, in thousandths of a GPU times {@link #PARTS_OF_WHOLE}.
      */
     private long unusable(NodeCapacity node, int[] left, long cpuLeft) {
         long total = total(left);
@@ -253,16 +255,16 @@ final class Fragmentation {
         return suits && places >= kind.devices ? tooSmall : total;
     }
 
-    /** The free capacity of a node that will hardly be used, in thousandths of a GPU times {@link #PARTS}. */
+    /** The free capacity of a node that will hardly be used, in thousandths of a GPU times {@link #PARTS_OF_WHOLE}. */
     private long lost(NodeCapacity node, int[] left, long cpuLeft) {
-        return unusable(node, left, cpuLeft) + PARTS * withoutProcessors(node, left, cpuLeft);
+        return unusable(node, left, cpuLeft) + PARTS_OF_WHOLE * withoutProcessors(node, left, cpuLeft);
     }
 
     private long withoutProcessors(NodeCapacity node, int[] left, long cpuLeft) {
         if (node.node().cpuMilli().isEmpty() || cpuMilliPerGpu == 0) {
             return 0;
         }
-        return Math.max(0, total(left) - cpuLeft * GpuCapacity.WHOLE / cpuMilliPerGpu);
+        return Math.max(0, total(left) - cpuLeft * GpuCapacity.WHOLE_GPU_MILLI / cpuMilliPerGpu);
     }
 
     private static long total(int[] left) {
@@ -275,7 +277,7 @@ final class Fragmentation {
 
     private long beside(NodeCapacity node, int[] after, long cpuAfter) {
         boolean cpuLimits = node.node().cpuMilli().isPresent();
-        long cpuLeft = cpuLimits ? LEFT_CPU * PARTS * cpuAfter / largestCpuMilli : 0;
-        return cpuLeft + LEFT_GPU * PARTS * total(after) / largestGpuMilli;
+        long cpuLeft = cpuLimits ? LEFT_CPU_WEIGHT * PARTS_OF_WHOLE * cpuAfter / largestCpuMilli : 0;
+        return cpuLeft + LEFT_GPU_WEIGHT * PARTS_OF_WHOLE * total(after) / largestGpuMilli;
     }
 }

@@ -4,7 +4,7 @@ import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.Pool;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Predicate;
@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A GPU with its use, current and projected. It is shared either in parts or as MIG instances, never both. */
 final class GpuCapacity {
-    static final int WHOLE = 1000;
+    static final int WHOLE_GPU_MILLI = 1000;
     static final String ANY_TENANT = "";
 
     private final Node.Device device;
@@ -44,9 +44,9 @@ final class GpuCapacity {
 
     int freeGpuMilli(Availability availability) {
         return switch (availability) {
-            case NOW -> WHOLE - Math.max(now.gpuMilli, next.gpuMilli);
-            case AFTER_RELEASES -> WHOLE - next.gpuMilli;
-            case IGNORING_NOMINATIONS -> WHOLE - now.gpuMilli;
+            case NOW -> WHOLE_GPU_MILLI - Math.max(now.gpuMilli, next.gpuMilli);
+            case AFTER_RELEASES -> WHOLE_GPU_MILLI - next.gpuMilli;
+            case IGNORING_NOMINATIONS -> WHOLE_GPU_MILLI - now.gpuMilli;
         };
     }
 
@@ -79,11 +79,11 @@ final class GpuCapacity {
     }
 
     boolean untouched(Availability availability) {
-        return freeGpuMilli(availability) == WHOLE;
+        return freeGpuMilli(availability) == WHOLE_GPU_MILLI;
     }
 
     /** The share of this GPU that the request would take, if it fits; at most one MIG instance. */
-    Optional<Allocation.Share> offer(GpuRequest gpus, String tenant, Availability availability) {
+    Optional<Allocation.Share> findShare(GpuRequest gpus, String tenant, Availability availability) {
         return switch (gpus) {
             case GpuRequest.Whole whole ->
                 untouched(availability) ? Optional.of(Allocation.Share.whole(index())) : Optional.empty();
@@ -97,11 +97,11 @@ final class GpuCapacity {
     }
 
     static int partOf(long memoryMiB, long deviceMemoryMiB) {
-        return (int) ((memoryMiB * WHOLE + deviceMemoryMiB - 1) / deviceMemoryMiB);
+        return (int) ((memoryMiB * WHOLE_GPU_MILLI + deviceMemoryMiB - 1) / deviceMemoryMiB);
     }
 
     private Optional<Allocation.Share> part(int gpuMilli, String tenant, Availability availability) {
-        boolean fits = gpuMilli == WHOLE
+        boolean fits = gpuMilli == WHOLE_GPU_MILLI
                 ? untouched(availability)
                 : gpuMilli <= freeGpuMilli(availability) && all(availability, use -> takesPart(use, tenant));
         return fits ? Optional.of(new Allocation.Share(index(), gpuMilli, Optional.empty())) : Optional.empty();
@@ -117,7 +117,8 @@ final class GpuCapacity {
             return Optional.empty();
         }
         Allocation.MigInstance instance = new Allocation.MigInstance(mig.profile(), first.getAsInt());
-        return Optional.of(new Allocation.Share(index(), mig.computeSlices() * WHOLE / 7, Optional.of(instance)));
+        return Optional.of(
+                new Allocation.Share(index(), mig.computeSlices() * WHOLE_GPU_MILLI / 7, Optional.of(instance)));
     }
 
     /** Whether the condition holds in every view that the availability covers. */
@@ -162,7 +163,7 @@ final class GpuCapacity {
                 && (occupied(availability) & maskOf(share.instance().get())) == 0;
     }
 
-    void add(Allocation.Share share, String tenant, View view) {
+    void add(Allocation.Share share, String tenant, UsageView view) {
         Use use = use(view);
         // A newcomer may start while another tenant's work still leaves. From then on the GPU belongs to the newcomer.
         use.tenant = tenant;
@@ -174,7 +175,7 @@ final class GpuCapacity {
         });
     }
 
-    void remove(Allocation.Share share, View view) {
+    void remove(Allocation.Share share, UsageView view) {
         Use use = use(view);
         use.holders--;
         use.gpuMilli -= share.gpuMilli();
@@ -190,7 +191,7 @@ final class GpuCapacity {
         return MigSlots.mask(instance.firstSlice(), slices);
     }
 
-    private Use use(View view) {
+    private Use use(UsageView view) {
         return switch (view) {
             case CURRENT -> now;
             case PROJECTED -> next;

@@ -8,7 +8,7 @@ import java.util.OptionalInt;
  * them. It begins only where NVIDIA's placement table allows (MIG user guide, tables of A100, H100, H200 and B200).
  */
 final class MigSlots {
-    private static final int SLICES = 8;
+    private static final int SLICES_PER_GPU = 8;
 
     private MigSlots() {}
 
@@ -22,17 +22,17 @@ final class MigSlots {
                     case 1 -> 1;
                     case 2 -> 2;
                     case 3, 4 -> 4;
-                    case 7 -> SLICES;
-                    default -> SLICES + 1;
+                    case 7 -> SLICES_PER_GPU;
+                    default -> SLICES_PER_GPU + 1;
                 };
-        if (least > SLICES) {
+        if (least > SLICES_PER_GPU) {
             return OptionalInt.empty();
         }
         if (deviceMemoryMiB == 0) {
             return OptionalInt.of(least);
         }
         long deviceGb = Math.max(1, deviceMemoryMiB / 1024);
-        int slices = (int) ((SLICES * mig.memoryGb() + deviceGb / 2) / deviceGb);
+        int slices = (int) ((SLICES_PER_GPU * mig.memoryGb() + deviceGb / 2) / deviceGb);
         boolean made = slices == least || (mig.computeSlices() == 1 && slices == 2);
         return made ? OptionalInt.of(slices) : OptionalInt.empty();
     }
@@ -41,7 +41,8 @@ final class MigSlots {
      * The last legal first slice at which the instance fits beside the occupied slices; the front stays free longest.
      */
     static OptionalInt firstSlice(GpuRequest.Mig mig, int slices, int occupied) {
-        int last = slices == 1 ? 6 : mig.computeSlices() == 2 ? 4 : mig.computeSlices() == 4 ? 0 : SLICES - slices;
+        int last =
+                slices == 1 ? 6 : mig.computeSlices() == 2 ? 4 : mig.computeSlices() == 4 ? 0 : SLICES_PER_GPU - slices;
         for (int first = last; first >= 0; first -= slices) {
             if ((occupied & mask(first, slices)) == 0) {
                 return OptionalInt.of(first);

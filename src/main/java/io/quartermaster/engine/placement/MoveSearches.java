@@ -42,22 +42,22 @@ public final class MoveSearches {
     }
 
     /** Records that moves make no room for a request. */
-    void failed(RequestKey request) {
+    void recordFailure(RequestKey request) {
         failed.add(request);
     }
 
     /**
      * Ends the searches of a plan.
      *
-     * @param ranOut whether the plan left some searches to the next plan
+     * @param searchesExhausted whether the plan left some searches to the next plan
      * @return whether the next plan must follow immediately, to continue or to begin a new round
      */
-    public boolean endPlan(boolean ranOut) {
-        boolean again = ranOut || !failedBefore.isEmpty();
-        if (!ranOut) {
+    public boolean endPlan(boolean searchesExhausted) {
+        boolean again = searchesExhausted || !failedBefore.isEmpty();
+        if (!searchesExhausted) {
             failedBefore.clear();
         }
-        unfinished = ranOut;
+        unfinished = searchesExhausted;
         return again;
     }
 

@@ -6,7 +6,7 @@ import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.Shape;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
@@ -17,15 +17,15 @@ import java.util.TreeSet;
 
 /** The capacity of one node. */
 final class NodeCapacity {
-    private static final Availability[] HORIZONS = Availability.values();
+    private static final Availability[] AVAILABILITIES = Availability.values();
 
     private final Node node;
     private final int position;
     private final SortedSet<NodeId> alone;
     private final List<GpuCapacity> devices = new ArrayList<>();
-    private final long[] free = new long[HORIZONS.length];
-    private final int[] untouched = new int[HORIZONS.length];
-    private final boolean[] partly = new boolean[HORIZONS.length];
+    private final long[] free = new long[AVAILABILITIES.length];
+    private final int[] untouched = new int[AVAILABILITIES.length];
+    private final boolean[] partly = new boolean[AVAILABILITIES.length];
     private boolean summedUp;
     private boolean opened;
     private final HostUse now = new HostUse();
@@ -74,7 +74,7 @@ final class NodeCapacity {
         for (GpuCapacity device : devices) {
             String tenant = device.sharedBy(availability);
             int left = device.freeGpuMilli(availability);
-            if (tenant != null && left > 0 && left < GpuCapacity.WHOLE) {
+            if (tenant != null && left > 0 && left < GpuCapacity.WHOLE_GPU_MILLI) {
                 parts.add(new Part(tenant, left));
             }
         }
@@ -103,7 +103,7 @@ final class NodeCapacity {
     }
 
     /** Sets whether the node takes work as if it were neither cordoned nor reserved for one tenant. */
-    void opened(boolean asIfOpen) {
+    void setOpened(boolean asIfOpen) {
         opened = asIfOpen;
     }
 
@@ -178,15 +178,15 @@ final class NodeCapacity {
             return;
         }
         summedUp = true;
-        for (Availability availability : HORIZONS) {
+        for (Availability availability : AVAILABILITIES) {
             long freeGpuMilli = 0;
             int count = 0;
             boolean someInParts = false;
             for (GpuCapacity device : devices) {
                 int ofDevice = device.freeGpuMilli(availability);
                 freeGpuMilli += ofDevice;
-                count += ofDevice == GpuCapacity.WHOLE ? 1 : 0;
-                someInParts |= ofDevice > 0 && ofDevice < GpuCapacity.WHOLE;
+                count += ofDevice == GpuCapacity.WHOLE_GPU_MILLI ? 1 : 0;
+                someInParts |= ofDevice > 0 && ofDevice < GpuCapacity.WHOLE_GPU_MILLI;
             }
             free[availability.ordinal()] = freeGpuMilli;
             untouched[availability.ordinal()] = count;
@@ -201,7 +201,7 @@ final class NodeCapacity {
     }
 
     /** The shares for one worker, or empty if it does not fit here. Work without GPUs gets an empty list. */
-    Optional<List<Allocation.Share>> offer(Shape shape, String tenant, Availability availability) {
+    Optional<List<Allocation.Share>> findShares(Shape shape, String tenant, Availability availability) {
         if (!besideFits(shape, availability)) {
             return Optional.empty();
         }
@@ -238,7 +238,7 @@ final class NodeCapacity {
         List<Allocation.Share> shares = new ArrayList<>(count);
         for (GpuCapacity device : fullestFirst) {
             if (shares.size() < count) {
-                device.offer(gpus, tenant, availability).ifPresent(shares::add);
+                device.findShare(gpus, tenant, availability).ifPresent(shares::add);
             }
         }
         shares.sort(Comparator.comparingInt(Allocation.Share::device));
@@ -251,14 +251,14 @@ final class NodeCapacity {
         for (GpuCapacity device : devices) {
             int left = device.freeGpuMilli(availability);
             Optional<Allocation.Share> share =
-                    left > 0 && left < least ? device.offer(gpus, tenant, availability) : Optional.empty();
+                    left > 0 && left < least ? device.findShare(gpus, tenant, availability) : Optional.empty();
             least = share.isPresent() ? left : least;
             best = share.isPresent() ? share : best;
         }
         return best.map(List::of);
     }
 
-    /** Like {@link #offer}, but on the named devices, or on the suitable devices with the lowest indexes. */
+    /** Like {@link #findShares}, but on the named devices, or on the suitable devices with the lowest indexes. */
     Optional<List<Allocation.Share>> lowest(Shape shape, String tenant, List<Integer> named) {
         int count =
                 switch (shape.gpus()) {
@@ -270,7 +270,7 @@ final class NodeCapacity {
         List<Allocation.Share> shares = new ArrayList<>(count);
         for (GpuCapacity device : devices) {
             if (shares.size() < count && (named.isEmpty() || named.contains(device.index()))) {
-                device.offer(shape.gpus(), tenant, Availability.NOW).ifPresent(shares::add);
+                device.findShare(shape.gpus(), tenant, Availability.NOW).ifPresent(shares::add);
             }
         }
         return shares.size() == count ? Optional.of(shares) : Optional.empty();
@@ -319,7 +319,7 @@ final class NodeCapacity {
     }
 
     /** @return the part of the place on GPUs that the node no longer reports, in thousandths of a GPU */
-    long add(Allocation.Place.OnNode place, Booking booking, View view) {
+    long add(Allocation.Place.OnNode place, Booking booking, UsageView view) {
         beside(view).add(booking.shape(), 1);
         long missingGpuMilli = 0;
         for (Allocation.Share share : place.shares()) {
@@ -332,7 +332,7 @@ final class NodeCapacity {
     }
 
     /** @return the same amount as for {@link #add} */
-    long remove(Allocation.Place.OnNode place, Booking booking, View view) {
+    long remove(Allocation.Place.OnNode place, Booking booking, UsageView view) {
         beside(view).add(booking.shape(), -1);
         long missingGpuMilli = 0;
         for (Allocation.Share share : place.shares()) {
@@ -344,7 +344,7 @@ final class NodeCapacity {
         return missingGpuMilli;
     }
 
-    private HostUse beside(View view) {
+    private HostUse beside(UsageView view) {
         return switch (view) {
             case CURRENT -> now;
             case PROJECTED -> next;

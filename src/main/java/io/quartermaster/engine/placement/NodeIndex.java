@@ -60,18 +60,18 @@ final class NodeIndex {
     }
 
     /** Marks a node whose free capacity may have changed; the next query updates it. */
-    void changed(NodeCapacity node) {
+    void markChanged(NodeCapacity node) {
         outdated.add(node.position());
     }
 
     /** Adds a node that takes work from now on. */
-    void admit(NodeCapacity node) {
+    void includeNode(NodeCapacity node) {
         add(node);
     }
 
-    /** Undoes {@link #admit}. */
-    void dismiss(NodeCapacity node) {
-        comeUpToDate();
+    /** Undoes {@link #includeNode}. */
+    void excludeNode(NodeCapacity node) {
+        refreshOutdated();
         Entry entry = entries[node.position()];
         if (entry != null) {
             remove(node, entry);
@@ -79,7 +79,7 @@ final class NodeIndex {
         }
     }
 
-    private void comeUpToDate() {
+    private void refreshOutdated() {
         if (outdated.isEmpty()) {
             return;
         }
@@ -129,7 +129,7 @@ final class NodeIndex {
 
     private void remove(NodeCapacity node, Entry entry) {
         entry.alike.remove(node.position());
-        boolean noneInParts = entry.freeGpuMilli == (long) entry.untouched * GpuCapacity.WHOLE;
+        boolean noneInParts = entry.freeGpuMilli == (long) entry.untouched * GpuCapacity.WHOLE_GPU_MILLI;
         if (entry.alike.isEmpty() && !noneInParts) {
             byUntouched.get(entry.untouched).remove(entry.freeGpuMilli);
         }
@@ -153,16 +153,16 @@ final class NodeIndex {
         long after = before + moreGpuMilli;
         leftInParts.put(tenant, after);
         inPartsGpuMilli += moreGpuMilli;
-        wholeInParts += after / GpuCapacity.WHOLE - before / GpuCapacity.WHOLE;
+        wholeInParts += after / GpuCapacity.WHOLE_GPU_MILLI - before / GpuCapacity.WHOLE_GPU_MILLI;
     }
 
     long untouchedGpus() {
-        comeUpToDate();
+        refreshOutdated();
         return untouchedGpus;
     }
 
     long freeGpuMilli() {
-        comeUpToDate();
+        refreshOutdated();
         return freeGpuMilli;
     }
 
@@ -172,17 +172,17 @@ final class NodeIndex {
      * capacity beside them into untouched GPUs.
      */
     boolean couldFitRearranged(long gpus, String tenant, long inPartsGpuMilli) {
-        comeUpToDate();
+        refreshOutdated();
         long leftOfTenant = leftInParts.getOrDefault(tenant, 0L);
-        long wholeOfOthers = wholeInParts - leftOfTenant / GpuCapacity.WHOLE;
-        long wholeOfTenant = Math.floorDiv(leftOfTenant - inPartsGpuMilli, GpuCapacity.WHOLE);
+        long wholeOfOthers = wholeInParts - leftOfTenant / GpuCapacity.WHOLE_GPU_MILLI;
+        long wholeOfTenant = Math.floorDiv(leftOfTenant - inPartsGpuMilli, GpuCapacity.WHOLE_GPU_MILLI);
         return gpus <= untouchedGpus + wholeOfOthers + wholeOfTenant;
     }
 
     /** Whether all free capacity is in untouched GPUs, or in GPUs shared in parts that can take more. */
     boolean isAllOfUse() {
-        comeUpToDate();
-        return freeGpuMilli == untouchedGpus * GpuCapacity.WHOLE + inPartsGpuMilli;
+        refreshOutdated();
+        return freeGpuMilli == untouchedGpus * GpuCapacity.WHOLE_GPU_MILLI + inPartsGpuMilli;
     }
 
     private List<NodeCapacity> all(NodeSet set) {
@@ -198,7 +198,7 @@ final class NodeIndex {
      * grouped by that free amount, the smallest first.
      */
     Iterable<List<NodeCapacity>> withPartLeft(String tenant, int gpuMilli) {
-        comeUpToDate();
+        refreshOutdated();
         NavigableMap<Integer, NodeSet> ofTenant = byPartLeft.get(tenant);
         return ofTenant == null
                 ? List.of()
@@ -208,17 +208,17 @@ final class NodeIndex {
     }
 
     /**
-     * The first result of {@code offer} among the nodes with at least {@code count} untouched GPUs, the best node
+     * The first result of {@code evaluate} among the nodes with at least {@code count} untouched GPUs, the best node
      * first.
      */
-    <T> @Nullable T first(int count, Function<NodeCapacity, @Nullable T> offer) {
-        comeUpToDate();
+    <T> @Nullable T first(int count, Function<NodeCapacity, @Nullable T> evaluate) {
+        refreshOutdated();
         int counts = byUntouched.size();
         for (int i = count; i < counts; i++) {
             NavigableMap<Long, NodeSet> byFree = byUntouched.get(pack ? i : counts - 1 - (i - count));
             for (NodeSet alike : (pack ? byFree : byFree.descendingMap()).values()) {
                 for (int position = alike.next(0); position >= 0; position = alike.next(position + 1)) {
-                    T made = offer.apply(nodes.get(position));
+                    T made = evaluate.apply(nodes.get(position));
                     if (made != null) {
                         return made;
                     }

@@ -7,7 +7,7 @@ import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.WorkerSlice;
 import io.quartermaster.engine.model.WorkloadMix;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -83,12 +83,12 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
-    public long heldBeyondCapacityGpuMilli(View view) {
+    public long heldBeyondCapacityGpuMilli(UsageView view) {
         boolean bounded = maxGpuMilli.isPresent() || !pool.hasExecutor();
         Collection<NodeCapacity> concerned = bounded ? byPosition : lost;
-        long beyond = view == View.CURRENT ? elsewhereNowGpuMilli : elsewhereNextGpuMilli;
+        long beyond = view == UsageView.CURRENT ? elsewhereNowGpuMilli : elsewhereNextGpuMilli;
         long onNodes = heldGpuMilli(
-                concerned, view == View.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES);
+                concerned, view == UsageView.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES);
         return beyond + (bounded ? Math.max(0, onNodes - capacityGpuMilli()) : onNodes);
     }
 
@@ -111,7 +111,7 @@ public final class NodePool implements PoolCapacity {
 
     @Override
     public long untouchedGpus(Availability availability) {
-        return Math.min(choice.untouchedGpus(availability), freeGpuMilli(availability) / GpuCapacity.WHOLE);
+        return Math.min(choice.untouchedGpus(availability), freeGpuMilli(availability) / GpuCapacity.WHOLE_GPU_MILLI);
     }
 
     @Override
@@ -160,7 +160,7 @@ public final class NodePool implements PoolCapacity {
 
     private int partOfSmallest(long memoryMiB) {
         SortedSet<Long> largeEnough = deviceSizes().tailSet(memoryMiB);
-        return largeEnough.isEmpty() ? GpuCapacity.WHOLE : GpuCapacity.partOf(memoryMiB, largeEnough.first());
+        return largeEnough.isEmpty() ? GpuCapacity.WHOLE_GPU_MILLI : GpuCapacity.partOf(memoryMiB, largeEnough.first());
     }
 
     private SortedSet<Long> deviceSizes() {
@@ -220,7 +220,7 @@ public final class NodePool implements PoolCapacity {
         int mostTries = Math.max(1, order.size() * (order.size() - 1));
         for (int tries = 0; tries < mostTries; tries++) {
             List<PlacementRequest> tried = new ArrayList<>();
-            Optional<Allocation> place = placeInTurn(order, availability, set -> {
+            Optional<Allocation> place = placeInSequence(order, availability, set -> {
                 tried.add(set);
                 return placeSet(set, availability);
             });
@@ -305,12 +305,12 @@ public final class NodePool implements PoolCapacity {
      */
     private Optional<Allocation> placeSlices(
             List<PlacementRequest> slices, List<NodeCapacity> nodes, int level, Availability availability) {
-        return placeInTurn(
+        return placeInSequence(
                 slices, availability, slice -> placeSlice(slice, domains(nodes, level, availability), availability));
     }
 
     /** Places one request after the other, all or none. */
-    private Optional<Allocation> placeInTurn(
+    private Optional<Allocation> placeInSequence(
             List<PlacementRequest> placementRequests,
             Availability availability,
             Function<PlacementRequest, Optional<Allocation>> placing) {
@@ -334,20 +334,20 @@ public final class NodePool implements PoolCapacity {
     /** Books in the views that an availability depends on, so that the next worker sees what this one takes. */
     private void addOnTrial(Booking booking, Availability availability) {
         if (availability != Availability.IGNORING_NOMINATIONS) {
-            add(booking, View.PROJECTED);
+            add(booking, UsageView.PROJECTED);
         }
         if (availability != Availability.AFTER_RELEASES) {
-            add(booking, View.CURRENT);
+            add(booking, UsageView.CURRENT);
         }
     }
 
     /** Undoes {@link #addOnTrial}. */
     private void takeBackFrom(Booking booking, Availability availability) {
         if (availability != Availability.AFTER_RELEASES) {
-            takeBack(booking, View.CURRENT);
+            takeBack(booking, UsageView.CURRENT);
         }
         if (availability != Availability.IGNORING_NOMINATIONS) {
-            takeBack(booking, View.PROJECTED);
+            takeBack(booking, UsageView.PROJECTED);
         }
     }
 
@@ -397,13 +397,11 @@ public final class NodePool implements PoolCapacity {
      * on another. Therefore this finds a place for all workers whenever there is one.
      */
     private Optional<Allocation> placeEach(
-            PlacementRequest placementRequest,
-            Availability availability,
-            Supplier<Optional<PlacementScore>> bestOffer) {
+            PlacementRequest placementRequest, Availability availability, Supplier<Optional<PlacementScore>> findBest) {
         List<Allocation.Worker> workers = new ArrayList<>(placementRequest.workers());
         List<Booking> tentative = new ArrayList<>(placementRequest.workers());
         for (int number : placementRequest.numbers()) {
-            Optional<PlacementScore> best = bestOffer.get();
+            Optional<PlacementScore> best = findBest.get();
             if (best.isEmpty()) {
                 break;
             }
@@ -435,13 +433,13 @@ public final class NodePool implements PoolCapacity {
 
     @Override
     public List<SortedSet<NodeId>> candidateDomains(PlacementRequest placementRequest) {
-        Optional<String> wish = placementRequest
+        Optional<String> levelName = placementRequest
                 .shape()
                 .together()
                 .or(() -> placementRequest.shape().requiredLevel())
                 .or(() -> placementRequest.shape().preferredLevel())
                 .or(() -> placementRequest.shape().slice().map(WorkerSlice::level));
-        int level = level(wish).orElse(WHOLE_POOL);
+        int level = level(levelName).orElse(WHOLE_POOL);
         if (placementRequest.workers() == 1) {
             return singleNodes(placementRequest.within());
         }
@@ -509,7 +507,7 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
-    public boolean couldEver(PlacementRequest placementRequest) {
+    public boolean couldEverFit(PlacementRequest placementRequest) {
         if (placementRequest.gpuMilli(this) > maxGpuMilli.orElse(Long.MAX_VALUE)) {
             return false;
         }
@@ -633,20 +631,20 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
-    public void reservationsChanged() {
-        reserved.changed();
+    public void recordReservationChange() {
+        reserved.recordChange();
     }
 
     @Override
     public void reserve(Booking booking) {
         reserved.hold();
-        add(booking, View.PROJECTED);
+        add(booking, UsageView.PROJECTED);
     }
 
     @Override
     public void unreserve(Booking booking) {
         reserved.release();
-        takeBack(booking, View.PROJECTED);
+        takeBack(booking, UsageView.PROJECTED);
     }
 
     @Override
@@ -655,13 +653,13 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
-    public void add(Booking booking, View view) {
+    public void add(Booking booking, UsageView view) {
         for (Allocation.Worker worker : booking.allocation().workers()) {
             NodeCapacity node = onNode(worker);
             if (node != null) {
                 changeElsewhere(
                         node.add((Allocation.Place.OnNode) worker.place(), booking.ofWorker(worker), view), view);
-                choice.changed(node, view);
+                choice.markChanged(node, view);
             } else {
                 changeElsewhere(worker.place().gpuMilli(), view);
             }
@@ -669,45 +667,46 @@ public final class NodePool implements PoolCapacity {
     }
 
     @Override
-    public void remove(Booking booking, View view) {
+    public void remove(Booking booking, UsageView view) {
         takeBack(booking, view);
         for (Allocation.Worker worker : booking.allocation().workers()) {
             NodeCapacity node = onNode(worker);
             if (node != null) {
-                capacityFreed(node, Availability.NOW);
-                capacityFreed(
-                        node, view == View.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES);
+                recordFreedCapacity(node, Availability.NOW);
+                recordFreedCapacity(
+                        node,
+                        view == UsageView.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES);
             }
         }
     }
 
     @Override
-    public void takeBack(Booking booking, View view) {
+    public void takeBack(Booking booking, UsageView view) {
         for (Allocation.Worker worker : booking.allocation().workers()) {
             NodeCapacity node = onNode(worker);
             if (node != null) {
                 changeElsewhere(
                         -node.remove((Allocation.Place.OnNode) worker.place(), booking.ofWorker(worker), view), view);
-                choice.changed(node, view);
+                choice.markChanged(node, view);
             } else {
                 changeElsewhere(-worker.place().gpuMilli(), view);
             }
         }
     }
 
-    private void changeElsewhere(long gpuMilli, View view) {
+    private void changeElsewhere(long gpuMilli, UsageView view) {
         switch (view) {
             case CURRENT -> elsewhereNowGpuMilli += gpuMilli;
             case PROJECTED -> elsewhereNextGpuMilli += gpuMilli;
         }
     }
 
-    private void capacityFreed(NodeCapacity node, Availability availability) {
+    private void recordFreedCapacity(NodeCapacity node, Availability availability) {
         // If the pool as a whole is capped, capacity freed on one node helps requests on all nodes.
         Optional<NodeCapacity> where = maxGpuMilli.isPresent() ? Optional.empty() : Optional.of(node);
         for (RequestSignature requestSignature : signatures) {
             if (requestSignature.hasMissed(availability)) {
-                requestSignature.capacityFreed(where, availability);
+                requestSignature.recordFreedCapacity(where, availability);
             }
         }
     }

@@ -2,7 +2,7 @@ package io.quartermaster.engine.placement;
 
 import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.Pool;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
@@ -82,12 +82,12 @@ final class NodeSelector {
     }
 
     /** Updates the indexes that depend on the changed view. */
-    void changed(NodeCapacity node, View view) {
-        index(view == View.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES)
-                .changed(node);
-        index(Availability.NOW).changed(node);
+    void markChanged(NodeCapacity node, UsageView view) {
+        index(view == UsageView.CURRENT ? Availability.IGNORING_NOMINATIONS : Availability.AFTER_RELEASES)
+                .markChanged(node);
+        index(Availability.NOW).markChanged(node);
         if (fragmentation.isPresent()) {
-            fragmentation.get().changed(node);
+            fragmentation.get().markChanged(node);
         }
     }
 
@@ -95,9 +95,9 @@ final class NodeSelector {
     void openAll() {
         for (NodeCapacity node : closed) {
             boolean indexed = node.takesWork();
-            node.opened(true);
+            node.setOpened(true);
             if (!indexed) {
-                indexes.values().forEach(index -> index.admit(node));
+                indexes.values().forEach(index -> index.includeNode(node));
             }
         }
     }
@@ -105,9 +105,9 @@ final class NodeSelector {
     /** Undoes {@link #openAll}. */
     void closeAgain() {
         for (NodeCapacity node : closed) {
-            node.opened(false);
+            node.setOpened(false);
             if (!node.takesWork()) {
-                indexes.values().forEach(index -> index.dismiss(node));
+                indexes.values().forEach(index -> index.excludeNode(node));
             }
         }
     }
@@ -146,7 +146,7 @@ final class NodeSelector {
     /** The first node of the index that fits, among the nodes with so many untouched GPUs. */
     private Optional<PlacementScore> firstWithUntouched(
             int count, PlacementRequest placementRequest, Availability availability) {
-        return Optional.ofNullable(index(availability).first(count, node -> offer(node, placementRequest, availability)
+        return Optional.ofNullable(index(availability).first(count, node -> score(node, placementRequest, availability)
                 .orElse(null)));
     }
 
@@ -182,7 +182,7 @@ final class NodeSelector {
         }
         PlacementScore best = null;
         for (NodeCapacity node : candidates) {
-            Optional<PlacementScore> offer = offer(node, placementRequest, availability);
+            Optional<PlacementScore> offer = score(node, placementRequest, availability);
             if (offer.isPresent() && (best == null || offer.get().betterThan(best, pool.placement()))) {
                 best = offer.get();
             }
@@ -197,10 +197,10 @@ final class NodeSelector {
                 && placementRequest.within().test(node.node());
     }
 
-    private static Optional<PlacementScore> offer(
+    private static Optional<PlacementScore> score(
             NodeCapacity node, PlacementRequest placementRequest, Availability availability) {
         return suits(node, placementRequest)
-                ? node.offer(placementRequest.shape(), placementRequest.tenant(), availability)
+                ? node.findShares(placementRequest.shape(), placementRequest.tenant(), availability)
                         .map(shares -> PlacementScore.of(node, shares, availability))
                 : Optional.empty();
     }

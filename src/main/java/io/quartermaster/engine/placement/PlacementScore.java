@@ -29,7 +29,7 @@ record PlacementScore(
         for (GpuCapacity device : node.devices()) {
             if (next < shares.size() && shares.get(next).device() == device.index()) {
                 Allocation.Share share = shares.get(next++);
-                boolean part = share.gpuMilli() < GpuCapacity.WHOLE;
+                boolean part = share.gpuMilli() < GpuCapacity.WHOLE_GPU_MILLI;
                 untouchedTaken += device.untouched(availability) ? 1 : 0;
                 opened += part && device.untouched(availability) ? 1 : 0;
                 leftOnDevices += part ? device.freeGpuMilli(availability) - share.gpuMilli() : 0;

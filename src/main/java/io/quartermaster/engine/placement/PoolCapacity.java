@@ -5,7 +5,7 @@ import io.quartermaster.engine.model.GpuRequest;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.WorkloadMix;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedSet;
@@ -23,7 +23,7 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
      * reports, and beyond the pool's cap or count. It counts only as use of its holders and takes nothing from other
      * work.
      */
-    long heldBeyondCapacityGpuMilli(View view);
+    long heldBeyondCapacityGpuMilli(UsageView view);
 
     /** The free amount on nodes that take new work. */
     long freeGpuMilli(Availability availability);
@@ -88,7 +88,7 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     long unusableGpuMilli(WorkloadMix workloadMix);
 
     /** Whether the request fits when every known node is up and empty. */
-    boolean couldEver(PlacementRequest placementRequest);
+    boolean couldEverFit(PlacementRequest placementRequest);
 
     /** Whether the request fits without any bookings, with the nodes as they are now. */
     boolean fitsOnceEmpty(PlacementRequest placementRequest);
@@ -121,7 +121,7 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     long reservationVersion();
 
     /** Records that other reservations bind work than before. */
-    void reservationsChanged();
+    void recordReservationChange();
 
     /** Holds devices for a backfill reservation. */
     void reserve(Booking booking);
@@ -132,11 +132,11 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     /** Registers a signature, which from then on learns of freed capacity that may serve it. */
     void register(RequestSignature requestSignature);
 
-    void add(Booking booking, View view);
+    void add(Booking booking, UsageView view);
 
     /** Undoes {@link #add}. Requests that did not fit before may fit from then on. */
-    void remove(Booking booking, View view);
+    void remove(Booking booking, UsageView view);
 
     /** Undoes {@link #add} on trial, so that no capacity counts as freed. */
-    void takeBack(Booking booking, View view);
+    void takeBack(Booking booking, UsageView view);
 }

@@ -3,7 +3,7 @@ package io.quartermaster.engine.placement;
 import io.quartermaster.engine.model.RequestKey;
 import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.quota.QuotaNode;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.List;
 import java.util.Optional;
 
@@ -54,11 +54,11 @@ public final class RequestSignature {
      * Whether an immediate start is known to be impossible for every workload, because places or capacity are missing.
      */
     public boolean cannotStart() {
-        return knownUnplaceableNow || lacksCapacity(View.CURRENT) || lacksCapacity(View.PROJECTED);
+        return knownUnplaceableNow || lacksCapacity(UsageView.CURRENT) || lacksCapacity(UsageView.PROJECTED);
     }
 
     /** Whether the start would exceed the capacity of the pool or of all pools together. */
-    public boolean lacksCapacity(View view) {
+    public boolean lacksCapacity(UsageView view) {
         for (QuotaNode root : roots) {
             if (root.used().at(view) + gpuMilli > root.tree().capacityGpuMilli(view)) {
                 return true;
@@ -82,8 +82,8 @@ public final class RequestSignature {
     }
 
     /** Records that moves make no room for it. */
-    public void movesFailed() {
-        moveSearches.failed(key);
+    public void recordMovesFailure() {
+        moveSearches.recordFailure(key);
     }
 
     /** Whether it is known not to fit after all evicted work has left. */
@@ -92,7 +92,7 @@ public final class RequestSignature {
     }
 
     /** Records that there is no place for it after all evicted work has left. */
-    public void didNotFitAfterReleases() {
+    public void recordMissAfterReleases() {
         cacheMiss(Availability.AFTER_RELEASES);
     }
 
@@ -126,7 +126,7 @@ public final class RequestSignature {
     }
 
     /** Records that there is no place for it now. */
-    public void didNotFitNow() {
+    public void recordMissNow() {
         cacheMiss(Availability.NOW);
     }
 
@@ -172,7 +172,7 @@ public final class RequestSignature {
     }
 
     /** Discards a cached miss if the freed capacity may serve the request. Without a node, any freed capacity may. */
-    void capacityFreed(Optional<NodeCapacity> node, Availability availability) {
+    void recordFreedCapacity(Optional<NodeCapacity> node, Availability availability) {
         boolean useful = node.isEmpty()
                 || !poolCapacity.isFreeOfReservations()
                 || (placementRequest.shape().isPlain()
@@ -185,6 +185,6 @@ public final class RequestSignature {
     }
 
     private boolean offers(NodeCapacity node, Shape shape, Availability availability) {
-        return node.offer(shape, placementRequest.tenant(), availability).isPresent();
+        return node.findShares(shape, placementRequest.tenant(), availability).isPresent();
     }
 }

@@ -23,7 +23,7 @@ final class ReservedRoom {
     }
 
     /** Records that the reservations bind other work than before. */
-    void changed() {
+    void recordChange() {
         version++;
     }
 }

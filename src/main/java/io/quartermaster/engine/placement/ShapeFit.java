@@ -15,7 +15,7 @@ import java.util.function.ToLongFunction;
 /**
  * Compares a shape with the nodes of a pool and names a need that no node can meet, even when all are up and empty. It
  * checks one need after the other, each on the nodes that meet the earlier ones. The text does not describe the nodes,
- * which the reader may not be allowed to know. The class only explains: {@link PoolCapacity#couldEver} decides whether
+ * which the reader may not be allowed to know. The class only explains: {@link PoolCapacity#couldEverFit} decides whether
  * there is a place at all.
  */
 public final class ShapeFit {
@@ -177,12 +177,12 @@ public final class ShapeFit {
                 : Optional.empty();
     }
 
-    private interface InWords {
+    private interface AmountText {
         String of(long amount);
     }
 
     private static Optional<String> ofAmount(
-            long needed, List<Node> nodes, ToLongFunction<Node> amount, InWords words) {
+            long needed, List<Node> nodes, ToLongFunction<Node> amount, AmountText words) {
         long most = nodes.stream().mapToLong(amount).max().orElse(Long.MAX_VALUE);
         return most < needed
                 ? Optional.of("it needs " + words.of(needed) + " on one node, and no node of the pool has as much")

@@ -1,6 +1,6 @@
 package io.quartermaster.engine.placement;
 
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -33,26 +33,26 @@ public final class Transaction {
     /** Books on devices and in the quota trees. */
     public void book(Booking booking) {
         cluster.bookOnDevices(booking);
-        cluster.addToTrees(booking, View.PROJECTED);
+        cluster.addToTrees(booking, UsageView.PROJECTED);
         journal.add(new Step(Kind.BOOKED, booking));
     }
 
     /** Releases a booking on its devices and in the quota trees. */
     public void release(Booking booking) {
         cluster.releaseOnDevices(booking);
-        cluster.removeFromTrees(booking, View.PROJECTED);
+        cluster.removeFromTrees(booking, UsageView.PROJECTED);
         journal.add(new Step(Kind.RELEASED, booking));
     }
 
     /** Books in the quota trees only, to see how quotas would decide. */
     public void bookInTrees(Booking booking) {
-        cluster.addToTrees(booking, View.PROJECTED);
+        cluster.addToTrees(booking, UsageView.PROJECTED);
         journal.add(new Step(Kind.BOOKED_IN_TREES, booking));
     }
 
     /** Releases a booking in the quota trees only. */
     public void releaseInTrees(Booking booking) {
-        cluster.removeFromTrees(booking, View.PROJECTED);
+        cluster.removeFromTrees(booking, UsageView.PROJECTED);
         journal.add(new Step(Kind.RELEASED_IN_TREES, booking));
     }
 
@@ -89,15 +89,15 @@ public final class Transaction {
         Booking booking = step.booking();
         switch (step.kind()) {
             case BOOKED -> {
-                cluster.removeFromTrees(booking, View.PROJECTED);
+                cluster.removeFromTrees(booking, UsageView.PROJECTED);
                 cluster.releaseOnDevices(booking);
             }
             case RELEASED -> {
-                cluster.addToTrees(booking, View.PROJECTED);
+                cluster.addToTrees(booking, UsageView.PROJECTED);
                 cluster.bookOnDevices(booking);
             }
-            case BOOKED_IN_TREES -> cluster.removeFromTrees(booking, View.PROJECTED);
-            case RELEASED_IN_TREES -> cluster.addToTrees(booking, View.PROJECTED);
+            case BOOKED_IN_TREES -> cluster.removeFromTrees(booking, UsageView.PROJECTED);
+            case RELEASED_IN_TREES -> cluster.addToTrees(booking, UsageView.PROJECTED);
             case BOOKED_ON_DEVICES -> cluster.releaseOnDevices(booking);
             case RELEASED_ON_DEVICES -> cluster.bookOnDevices(booking);
         }

@@ -114,13 +114,13 @@ public final class BackfillReservations {
         }
 
         void hold(Availability availability) {
-            held = candidate.space().freePart(place, availability);
-            held.ifPresent(part -> candidate.space().reserve(part));
+            held = candidate.poolCapacity().freePart(place, availability);
+            held.ifPresent(part -> candidate.poolCapacity().reserve(part));
             suspended = false;
         }
 
         void release() {
-            held.ifPresent(part -> candidate.space().unreserve(part));
+            held.ifPresent(part -> candidate.poolCapacity().unreserve(part));
             held = Optional.empty();
         }
 
@@ -134,7 +134,7 @@ public final class BackfillReservations {
         /** Holds again what it held when it was suspended. Nothing may have been booked or freed since. */
         void resume() {
             held = heldBefore;
-            held.ifPresent(part -> candidate.space().reserve(part));
+            held.ifPresent(part -> candidate.poolCapacity().reserve(part));
             suspended = false;
         }
 
@@ -172,7 +172,7 @@ public final class BackfillReservations {
                 : List.<SchedulingClass>of()) {
             OptionalLong from = dueMillis(settings, schedulingClass);
             boolean may = schedulingClass.isTurn()
-                    && declaredState.standing(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE;
+                    && declaredState.accountStatus(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE;
             if (may && from.isPresent() && from.getAsLong() <= nowMillis) {
                 due.add(schedulingClass);
             }
@@ -187,22 +187,22 @@ public final class BackfillReservations {
         while (!order.isEmpty() && claims.size() < settings.backfillReservations()) {
             earliest(order.next()).ifPresent(claim -> {
                 ReleaseTimeline timeline =
-                        timelines.get(claim.candidate.space().pool().id());
+                        timelines.get(claim.candidate.poolCapacity().pool().id());
                 if (timeline != null) {
-                    timeline.want(claim.place);
+                    timeline.addReservation(claim.place);
                 }
                 claim.hold(Availability.NOW);
                 claims.add(claim);
             });
         }
-        history.replace(kept());
+        history.replace(reservationsByPool());
     }
 
-    private Map<PoolCapacity, List<ReservationHistory.Kept>> kept() {
-        Map<PoolCapacity, List<ReservationHistory.Kept>> kept = new LinkedHashMap<>();
+    private Map<PoolCapacity, List<ReservationHistory.PastReservation>> reservationsByPool() {
+        Map<PoolCapacity, List<ReservationHistory.PastReservation>> kept = new LinkedHashMap<>();
         for (Claim claim : claims) {
-            kept.computeIfAbsent(claim.candidate.space(), pool -> new ArrayList<>())
-                    .add(new ReservationHistory.Kept(
+            kept.computeIfAbsent(claim.candidate.poolCapacity(), pool -> new ArrayList<>())
+                    .add(new ReservationHistory.PastReservation(
                             claim.candidate.schedulingClass(),
                             claim.place.allocation(),
                             claim.freeAtMillis <= nowMillis ? 0 : claim.freeAtMillis,
@@ -215,8 +215,8 @@ public final class BackfillReservations {
     private List<Candidate> eligible(SchedulingClass schedulingClass) {
         List<Candidate> candidates = new ArrayList<>();
         for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
-            if (poolRequest.isOpenAndFunded() && poolRequestFactory.couldEver(schedulingClass, poolRequest)) {
-                QuotaRequest quotaRequest = poolRequest.ask();
+            if (poolRequest.isOpenAndFunded() && poolRequestFactory.couldEverFit(schedulingClass, poolRequest)) {
+                QuotaRequest quotaRequest = poolRequest.quotaRequest();
                 Optional<QuotaAdmission.Violation> violation = QuotaAdmission.current(quotaRequest);
                 boolean onlyFit = violation.isEmpty() || violation.get().bound() == QuotaAdmission.Bound.CAPACITY;
                 if (onlyFit && isBelowItsShare(quotaRequest)) {
@@ -243,7 +243,7 @@ public final class BackfillReservations {
     private static Candidate withoutRequest(Candidate candidate) {
         return Candidate.of(
                 candidate.schedulingClass(),
-                candidate.poolRequest().with(candidate.ask().with(1)),
+                candidate.poolRequest().with(candidate.quotaRequest().with(1)),
                 Candidate.Attempt.START,
                 null);
     }
@@ -256,9 +256,9 @@ public final class BackfillReservations {
                 Allocation place = foundPlace.place().get();
                 long freeAt = foundPlace.ended().isEmpty()
                         ? nowMillis
-                        : releaseSchedule(candidate.space())
+                        : releaseSchedule(candidate.poolCapacity())
                                 .freeAtMillis(place, foundPlace.ended().getAsInt());
-                Claim claim = new Claim(candidate, tenure(candidate, place), freeAt, foundPlace);
+                Claim claim = new Claim(candidate, booking(candidate, place), freeAt, foundPlace);
                 if (foundPlace.ended().isEmpty()) {
                     return Optional.of(claim);
                 }
@@ -272,19 +272,19 @@ public final class BackfillReservations {
 
     /** Searches for the place that comes free earliest, unless the result is known from the last plan. */
     private FoundPlace find(Candidate candidate) {
-        PoolCapacity poolCapacity = candidate.space();
+        PoolCapacity poolCapacity = candidate.poolCapacity();
         List<FoundPlace> besides = new ArrayList<>();
         for (Claim claim : claims) {
-            if (claim.candidate.space() == poolCapacity) {
+            if (claim.candidate.poolCapacity() == poolCapacity) {
                 besides.add(claim.foundPlace);
             }
         }
         long bookingChanges =
                 schedulingState.cluster().bookingChanges(poolCapacity.pool().id());
-        FoundPlace foundPlace = history.known(poolCapacity, candidate.schedulingClass(), bookingChanges, besides)
+        FoundPlace foundPlace = history.findKnown(poolCapacity, candidate.schedulingClass(), bookingChanges, besides)
                 .filter(known -> schedulingState.changes().isIncremental())
                 .orElseGet(() -> new FoundPlace(bookingChanges, besides, search(candidate)));
-        history.remember(poolCapacity, candidate.schedulingClass(), foundPlace);
+        history.recordFound(poolCapacity, candidate.schedulingClass(), foundPlace);
         return foundPlace;
     }
 
@@ -294,8 +294,8 @@ public final class BackfillReservations {
         if (signature.filter(withoutPlace::contains).isPresent()) {
             return ReservationHistory.Place.NONE;
         }
-        PlacementRequest placementRequest = poolRequestFactory.request(candidate.schedulingClass());
-        Optional<Allocation> now = candidate.space().place(placementRequest, Availability.NOW);
+        PlacementRequest placementRequest = poolRequestFactory.placementRequest(candidate.schedulingClass());
+        Optional<Allocation> now = candidate.poolCapacity().place(placementRequest, Availability.NOW);
         if (now.isPresent()) {
             return new ReservationHistory.Place(now, OptionalInt.empty());
         }
@@ -320,28 +320,28 @@ public final class BackfillReservations {
         }
         suspendAll(poolCapacity);
         ReleaseTimeline timeline =
-                new ReleaseTimeline(poolCapacity, releaseSchedule(poolCapacity).inOrder());
-        resume();
+                new ReleaseTimeline(poolCapacity, releaseSchedule(poolCapacity).releases());
+        resumeSuspended();
         for (Claim claim : claims) {
-            if (claim.candidate.space() == poolCapacity) {
-                timeline.want(claim.place);
+            if (claim.candidate.poolCapacity() == poolCapacity) {
+                timeline.addReservation(claim.place);
             }
         }
         timelines.put(pool, timeline);
         return timeline;
     }
 
-    private static Booking tenure(Candidate candidate, Allocation place) {
+    private static Booking booking(Candidate candidate, Allocation place) {
         return SchedulingState.booking(candidate.head(), place);
     }
 
     /** Simulates the ends of running work, in the order of their stated times, until there is a place. */
     private ReservationHistory.Place afterOthersEnd(Candidate candidate, PlacementRequest placementRequest) {
-        PoolCapacity poolCapacity = candidate.space();
+        PoolCapacity poolCapacity = candidate.poolCapacity();
         ReleaseTimeline timeline = timeline(poolCapacity);
         EndedWork endedWork = new EndedWork(
-                placementRequest, poolCapacity, releaseSchedule(poolCapacity).inOrder());
-        OptionalInt ended = timeline.fewest(
+                placementRequest, poolCapacity, releaseSchedule(poolCapacity).releases());
+        OptionalInt ended = timeline.fewestReleases(
                 placementRequest, number -> endedWork.placeAfter(number).isPresent());
         Optional<Allocation> place = ended.isPresent() ? endedWork.placeAfter(ended.getAsInt()) : Optional.empty();
         endedWork.undo();
@@ -365,7 +365,7 @@ public final class BackfillReservations {
             this.poolCapacity = poolCapacity;
             this.endings = endings;
             for (Claim claim : claims) {
-                if (claim.candidate.space() == poolCapacity) {
+                if (claim.candidate.poolCapacity() == poolCapacity) {
                     claim.release();
                     claim.hold(Availability.AFTER_RELEASES);
                     for (NodeId node : claim.nodes()) {
@@ -399,7 +399,7 @@ public final class BackfillReservations {
 
         private void release(List<Claim> concerned) {
             for (Claim claim : concerned) {
-                if (claim.candidate.space() == poolCapacity && touched.add(claim)) {
+                if (claim.candidate.poolCapacity() == poolCapacity && touched.add(claim)) {
                     claim.release();
                 }
             }
@@ -407,33 +407,33 @@ public final class BackfillReservations {
 
         void undo() {
             for (Claim claim : claims) {
-                if (claim.candidate.space() == poolCapacity) {
+                if (claim.candidate.poolCapacity() == poolCapacity) {
                     claim.suspend();
                 }
             }
             transaction.rollback();
-            restore();
+            holdSuspended();
         }
     }
 
     /** Whether there are reservations. */
-    boolean any() {
+    boolean hasReservations() {
         return !claims.isEmpty();
     }
 
     /** Whether a class has a reservation. */
-    boolean has(SchedulingClass schedulingClass) {
+    boolean hasReservation(SchedulingClass schedulingClass) {
         return claims.stream().anyMatch(claim -> claim.candidate.schedulingClass() == schedulingClass);
     }
 
     /**
-     * Releases, until {@link #restore} or {@link #resume}, the reservations in a pool that do not bind a candidate.
+     * Releases, until {@link #holdSuspended} or {@link #resumeSuspended}, the reservations in a pool that do not bind a candidate.
      *
      * @param backfill whether to release also those that the candidate's workload would not delay
      */
     void suspendFor(Candidate candidate, PoolCapacity poolCapacity, boolean backfill) {
         for (Claim claim : claims) {
-            if (claim.candidate.space() == poolCapacity
+            if (claim.candidate.poolCapacity() == poolCapacity
                     && !claim.suspended
                     && (!appliesTo(claim, candidate) || backfill && endsBefore(claim, candidate.head()))) {
                 claim.suspend();
@@ -441,10 +441,10 @@ public final class BackfillReservations {
         }
     }
 
-    /** Releases, until {@link #restore} or {@link #resume}, all reservations in a pool. */
+    /** Releases, until {@link #holdSuspended} or {@link #resumeSuspended}, all reservations in a pool. */
     void suspendAll(PoolCapacity poolCapacity) {
         for (Claim claim : claims) {
-            if (claim.candidate.space() == poolCapacity && !claim.suspended) {
+            if (claim.candidate.poolCapacity() == poolCapacity && !claim.suspended) {
                 claim.suspend();
             }
         }
@@ -455,11 +455,12 @@ public final class BackfillReservations {
      * pool.
      */
     private static boolean isFenced(Claim claim, Candidate candidate) {
-        List<QuotaNode> mine = candidate.ask().leaves();
-        List<QuotaNode> claimants = claim.candidate.ask().leaves();
+        List<QuotaNode> mine = candidate.quotaRequest().leaves();
+        List<QuotaNode> claimants = claim.candidate.quotaRequest().leaves();
         boolean fenced = false;
         for (int i = 0;
-                i < Math.min(mine.size(), claimants.size()) && claim.candidate.space() == candidate.space();
+                i < Math.min(mine.size(), claimants.size())
+                        && claim.candidate.poolCapacity() == candidate.poolCapacity();
                 i++) {
             fenced |= mine.get(i).fenceAgainst(claimants.get(i)).isPresent();
         }
@@ -492,7 +493,7 @@ public final class BackfillReservations {
     Set<Long> suspended(PoolCapacity poolCapacity) {
         Set<Long> suspended = new HashSet<>();
         for (Claim claim : claims) {
-            if (claim.suspended && claim.candidate.space() == poolCapacity) {
+            if (claim.suspended && claim.candidate.poolCapacity() == poolCapacity) {
                 suspended.add(claim.candidate.schedulingClass().number());
             }
         }
@@ -500,7 +501,7 @@ public final class BackfillReservations {
     }
 
     /** Holds all suspended reservations again as before. Nothing may have been booked or freed since. */
-    void resume() {
+    void resumeSuspended() {
         for (Claim claim : claims) {
             if (claim.suspended) {
                 claim.resume();
@@ -509,7 +510,7 @@ public final class BackfillReservations {
     }
 
     /** Holds all suspended reservations again, each as far as its place is free now. */
-    void restore() {
+    void holdSuspended() {
         for (Claim claim : claims) {
             if (claim.suspended) {
                 claim.hold(Availability.NOW);
@@ -524,28 +525,28 @@ public final class BackfillReservations {
                 claim.suspend();
             }
         }
-        restore();
+        holdSuspended();
     }
 
     /** Holds the free part of every reservation again. */
     void holdAllAgain() {
         claims.forEach(Claim::suspend);
-        restore();
+        holdSuspended();
     }
 
     /** Ends the reservation of a class whose head starts or gets a nomination. */
-    void fulfil(SchedulingClass schedulingClass) {
+    void endReservation(SchedulingClass schedulingClass) {
         for (Claim claim : List.copyOf(claims)) {
             if (claim.candidate.schedulingClass() == schedulingClass) {
                 claim.release();
                 claims.remove(claim);
-                history.fulfilled(claim.candidate.space(), schedulingClass);
+                history.removeReservation(claim.candidate.poolCapacity(), schedulingClass);
             }
         }
     }
 
     /** Releases all reservations, so that the bookings are as before. */
-    void release() {
+    void releaseAll() {
         claims.reversed().forEach(Claim::release);
         claims.clear();
     }

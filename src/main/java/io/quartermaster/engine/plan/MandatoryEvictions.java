@@ -49,18 +49,18 @@ public final class MandatoryEvictions {
         this.nowMillis = nowMillis;
     }
 
-    void stop() {
-        stopIncomplete();
-        drain();
-        close();
-        endBudgets();
+    void evictAll() {
+        evictIncomplete();
+        evictExcess();
+        evictFromClosedPools();
+        evictBeyondBudgets();
     }
 
     /** Withdraws nominations from a branch that holds more than it may keep, before any running work is evicted. */
-    void giveUpWhatIsToBeDrained() {
-        for (QuotaNode node : dueToDrain()) {
+    void withdrawDrainedNominations() {
+        for (QuotaNode node : nodesToDrain()) {
             for (Workload workload :
-                    SchedulingClass.inTurn(schedulingState.nominated()).reversed()) {
+                    SchedulingClass.inPriorityOrder(schedulingState.nominated()).reversed()) {
                 boolean counts =
                         node.tree().counts(workload.nomination().orElseThrow().pool())
                                 && node.covers(node.tree().leaf(workload.path()));
@@ -72,19 +72,21 @@ public final class MandatoryEvictions {
     }
 
     /** Evicts the rest of work whose lost workers were not replaced in time. */
-    private void stopIncomplete() {
+    private void evictIncomplete() {
         for (Workload workload : schedulingState.incomplete()) {
             OptionalLong due = incompleteUntil(settings, workload);
-            if (due.isPresent() && due.getAsLong() <= nowMillis && planBuilder.mayEvict(workload.id())) {
+            if (due.isPresent()
+                    && due.getAsLong() <= nowMillis
+                    && planBuilder.permitOrPostponeEviction(workload.id())) {
                 if (workload.nomination().isPresent()) {
                     planBuilder.withdrawNomination(workload, NominationEnd.INCOMPLETE);
                 }
-                stopIncomplete(declaredState.workload(workload.id()));
+                evictIncomplete(declaredState.workload(workload.id()));
             }
         }
     }
 
-    private void stopIncomplete(Workload workload) {
+    private void evictIncomplete(Workload workload) {
         List<EvictionReceipt.Considered> considered =
                 List.of(new EvictionReceipt.Considered(workload.id(), EvictionReceipt.Outcome.STOPPED));
         planBuilder.stop(
@@ -107,21 +109,21 @@ public final class MandatoryEvictions {
     }
 
     /** Evicts work beyond limits whose drain-by date has come. */
-    private void drain() {
-        for (QuotaNode node : dueToDrain()) {
-            new ExcessVictims(schedulingState.cluster(), schedulingState.running())
+    private void evictExcess() {
+        for (QuotaNode node : nodesToDrain()) {
+            new ExcessVictims(schedulingState.cluster(), schedulingState.runningWork())
                     .of(node)
                     .forEach(this::evict);
         }
     }
 
     private void evict(EvictionPlan.Eviction eviction) {
-        if (planBuilder.mayEvict(eviction.candidate().id())) {
+        if (planBuilder.permitOrPostponeEviction(eviction.candidate().id())) {
             planBuilder.evict(eviction, Optional.empty());
         }
     }
 
-    private List<QuotaNode> dueToDrain() {
+    private List<QuotaNode> nodesToDrain() {
         List<QuotaNode> due = new ArrayList<>();
         for (QuotaTree tree : schedulingState.cluster().trees()) {
             for (QuotaNode node : tree.drained()) {
@@ -134,9 +136,9 @@ public final class MandatoryEvictions {
     }
 
     /** Evicts work from closed pools that preempt at closing. */
-    private void close() {
+    private void evictFromClosedPools() {
         for (PoolCapacity poolCapacity : declaredState.calendar().anyPreemptsAtClose()
-                ? schedulingState.cluster().spaces()
+                ? schedulingState.cluster().poolCapacities()
                 : List.<PoolCapacity>of()) {
             boolean stops = poolCapacity
                     .pool()
@@ -144,7 +146,7 @@ public final class MandatoryEvictions {
                     .filter(hours -> hours.atClose() == Hours.AtClose.PREEMPT && !hours.isOpenAt(nowMillis))
                     .isPresent();
             if (stops) {
-                new ExcessVictims(schedulingState.cluster(), schedulingState.running())
+                new ExcessVictims(schedulingState.cluster(), schedulingState.runningWork())
                         .ofClosed(poolCapacity.pool().id())
                         .forEach(this::evict);
             }
@@ -152,13 +154,13 @@ public final class MandatoryEvictions {
     }
 
     /** Evicts work on budgets that cover no more than its grace period. */
-    private void endBudgets() {
+    private void evictBeyondBudgets() {
         for (BudgetMeter budgetMeter : schedulingState.cluster().meters()) {
             if (budgetMeter.isUsedUp()) {
                 budgets.useUp(budgetMeter);
-                for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+                for (PoolCapacity poolCapacity : schedulingState.cluster().poolCapacities()) {
                     if (budgetMeter.counts(poolCapacity.pool().id())) {
-                        new ExcessVictims(schedulingState.cluster(), schedulingState.running())
+                        new ExcessVictims(schedulingState.cluster(), schedulingState.runningWork())
                                 .ofBudget(poolCapacity.pool().id(), budgetMeter)
                                 .forEach(this::evict);
                     }

@@ -13,7 +13,7 @@ import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.BudgetMeter;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaRequest;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.SchedulingState;
 import java.util.Optional;
@@ -33,7 +33,7 @@ final class NominationCheck {
      * was cut.
      */
     Optional<NominationEnd> of(Workload workload, Booking booking, PoolCapacity poolCapacity) {
-        boolean elsewhere = workload.only()
+        boolean elsewhere = workload.pinnedNode()
                 .filter(node -> !booking.allocation().touches(node))
                 .isPresent();
         if (elsewhere) {
@@ -42,7 +42,7 @@ final class NominationCheck {
         if (workload.held()) {
             return Optional.of(NominationEnd.HELD);
         }
-        if (declaredState.standing(workload.path()) != Change.AccountStatus.ACTIVE) {
+        if (declaredState.accountStatus(workload.path()) != Change.AccountStatus.ACTIVE) {
             return Optional.of(NominationEnd.SUSPENDED);
         }
         if (!poolCapacity.pool().hasExecutor()) {
@@ -53,17 +53,17 @@ final class NominationCheck {
         }
         Transaction transaction = schedulingState.cluster().transaction();
         transaction.release(booking);
-        Optional<NominationEnd> lapse = inBooks(workload, booking, poolCapacity);
+        Optional<NominationEnd> lapse = checkState(workload, booking, poolCapacity);
         transaction.rollback();
         return lapse;
     }
 
     /** Checks devices, limits and budgets while the nomination itself is not booked. */
-    private Optional<NominationEnd> inBooks(Workload workload, Booking booking, PoolCapacity poolCapacity) {
+    private Optional<NominationEnd> checkState(Workload workload, Booking booking, PoolCapacity poolCapacity) {
         if (!poolCapacity.fits(booking, Availability.AFTER_RELEASES)) {
             return Optional.of(NominationEnd.NO_DEVICES);
         }
-        if (QuotaAdmission.forNominated(askOf(workload, booking.allocation()), View.PROJECTED)
+        if (QuotaAdmission.forNominated(quotaRequest(workload, booking.allocation()), UsageView.PROJECTED)
                 .isPresent()) {
             return Optional.of(NominationEnd.LIMIT);
         }
@@ -84,7 +84,7 @@ final class NominationCheck {
     }
 
     /** The quota request of a nominated place. */
-    QuotaRequest askOf(Workload workload, Allocation place) {
+    QuotaRequest quotaRequest(Workload workload, Allocation place) {
         return schedulingState
                 .cluster()
                 .quotaRequest(SchedulingState.booking(workload, place), workload.dedicatedOnly());

@@ -33,10 +33,10 @@ final class PlanBuilder {
     private final SchedulingState schedulingState;
     private final EvictionPlanner evictionPlanner;
     private final ChurnGuard churnGuard;
-    private final Optional<UsageHistory> past;
+    private final Optional<UsageHistory> usageHistory;
     private final long nowMillis;
     private final PlanListener planListener;
-    private final List<Decision> all = new ArrayList<>();
+    private final List<Decision> decisions = new ArrayList<>();
     private final Set<WorkloadId> started = new HashSet<>();
     private boolean postponed;
 
@@ -54,13 +54,13 @@ final class PlanBuilder {
         this.schedulingState = schedulingState;
         this.evictionPlanner = evictionPlanner;
         this.churnGuard = churnGuard;
-        this.past = past;
+        this.usageHistory = past;
         this.nowMillis = nowMillis;
         this.planListener = planListener;
     }
 
-    List<Decision> all() {
-        return Collections.unmodifiableList(all);
+    List<Decision> decisions() {
+        return Collections.unmodifiableList(decisions);
     }
 
     /**
@@ -68,7 +68,7 @@ final class PlanBuilder {
      * workers, because the shell could not carry out both. Such an eviction is postponed to the next plan, which then
      * follows immediately.
      */
-    boolean mayEvict(WorkloadId workload) {
+    boolean permitOrPostponeEviction(WorkloadId workload) {
         boolean startedHere = started.contains(workload);
         postponed |= startedHere;
         return !startedHere;
@@ -134,14 +134,15 @@ final class PlanBuilder {
      * again are exempt.
      */
     private void countEntry(Workload workload, Allocation place) {
-        if (past.isPresent() && settings.entryPenaltyMillis() > 0) {
+        if (usageHistory.isPresent() && settings.entryPenaltyMillis() > 0) {
             long gpuMilli =
                     switch (workload.state()) {
                         case WorkloadPhase.Waiting waiting -> waiting.atHead() ? 0 : place.gpuMilli();
                         case WorkloadPhase.Holding holding ->
                             place.without(holding.hadBefore()).gpuMilli();
                     };
-            past.get()
+            usageHistory
+                    .get()
                     .start(
                             workload.path(),
                             schedulingState.cluster().leaves(place.pool(), workload.path()),
@@ -172,8 +173,8 @@ final class PlanBuilder {
     }
 
     private void add(Decision decision) {
-        all.add(decision);
-        planListener.decided(decision);
+        decisions.add(decision);
+        planListener.decisionMade(decision);
     }
 
     private void update(Workload before, Workload after) {
@@ -183,8 +184,8 @@ final class PlanBuilder {
     }
 
     /** Withdraws the nomination of a workload. */
-    void withdrawNomination(Workload workload, NominationEnd why) {
-        planListener.nominationWithdrawn(workload.nomination().orElseThrow(), why);
+    void withdrawNomination(Workload workload, NominationEnd nominationEnd) {
+        planListener.nominationWithdrawn(workload.nomination().orElseThrow(), nominationEnd);
         update(workload, workload.withNomination(Optional.empty()));
         add(new Decision.WithdrawNomination(workload.id()));
     }
@@ -210,7 +211,7 @@ final class PlanBuilder {
         long deadline = nowMillis + settings.graceMillis();
         WorkloadPhase stopping = holding.in(new WorkloadPhase.Phase.Stopping(evictionCause, deadline));
         update(workload, workload.withState(stopping).withNomination(movedTo));
-        add(new Decision.Preempt(workload.id(), evictionCause, successor, deadline, evictionReceipt));
+        add(new Decision.Evict(workload.id(), evictionCause, successor, deadline, evictionReceipt));
         movedTo.ifPresent(place -> add(new Decision.Nominate(workload.id(), place)));
     }
 }

@@ -15,33 +15,33 @@ public interface PlanListener {
     /** A listener that ignores all events. */
     PlanListener NONE = new PlanListener() {
         @Override
-        public void begins(DeclaredState declaredState, SchedulingState schedulingState) {}
+        public void planBegins(DeclaredState declaredState, SchedulingState schedulingState) {}
 
         @Override
         public void attemptBegins(Candidate candidate, CandidateQueue candidateQueue) {}
 
         @Override
-        public void nominationWithdrawn(Allocation place, NominationEnd why) {}
+        public void nominationWithdrawn(Allocation place, NominationEnd reason) {}
 
         @Override
-        public void decided(Decision decision) {}
+        public void decisionMade(Decision decision) {}
     };
 
     /** The fair shares are divided, and there is no decision yet. */
-    void begins(DeclaredState declaredState, SchedulingState schedulingState);
+    void planBegins(DeclaredState declaredState, SchedulingState schedulingState);
 
     /** The candidate is next, and its attempt has not begun. */
     void attemptBegins(Candidate candidate, CandidateQueue candidateQueue);
 
     /** The next decision withdraws a nomination. */
-    void nominationWithdrawn(Allocation place, NominationEnd why);
+    void nominationWithdrawn(Allocation place, NominationEnd reason);
 
     /** Moves are not tried for a head in a pool, because they failed for an equal request since work last left. */
     default void movesNotRepeated(Workload head, PoolId pool) {}
 
     /** Moves are not tried for a head in a pool, because the plan has used up its budget of searches. */
-    default void movesLeftToTheNextPlan(Workload head, PoolId pool) {}
+    default void movesPostponed(Workload head, PoolId pool) {}
 
     /** The decision was made and applied to the scheduling state. */
-    void decided(Decision decision);
+    void decisionMade(Decision decision);
 }

@@ -26,7 +26,7 @@ import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaTree;
 import io.quartermaster.engine.quota.UsageHistory;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.FailedAttempts;
 import io.quartermaster.engine.state.PoolRequest;
@@ -46,7 +46,7 @@ public final class Planner {
     private final Settings settings;
     private final DeclaredState declaredState;
     private final SchedulingState schedulingState;
-    private final Demand demand;
+    private final DemandCounter demand;
     private final CandidateQueue candidates;
     private final PoolRequestFactory poolRequestFactory;
     private final BackfillReservations backfillReservations;
@@ -54,7 +54,7 @@ public final class Planner {
     private final AttemptSelector attemptSelector;
     private final NominationCheck nominationCheck;
     private final ChurnGuard churnGuard;
-    private final Optional<UsageHistory> past;
+    private final Optional<UsageHistory> usageHistory;
     private final Budgets budgets;
     private final long nowMillis;
     private final PlanListener planListener;
@@ -63,7 +63,7 @@ public final class Planner {
     /** The classes that start reduced, because no room could be made for their full request in this plan. */
     private final Set<SchedulingClass> startingReduced = new HashSet<>();
     /** Whether some search for moves was left to the next plan. */
-    private boolean ranOut;
+    private boolean searchesExhausted;
 
     private boolean mustContinue;
 
@@ -71,7 +71,7 @@ public final class Planner {
             Settings settings,
             DeclaredState declaredState,
             SchedulingState schedulingState,
-            Demand demand,
+            DemandCounter demand,
             CandidateQueue candidates,
             ReservationHistory reservationHistory,
             ChurnGuard churnGuard,
@@ -81,7 +81,7 @@ public final class Planner {
             PlanListener planListener) {
         this.planListener = planListener;
         this.budgets = budgets;
-        this.past = past;
+        this.usageHistory = past;
         this.settings = settings;
         this.declaredState = declaredState;
         this.schedulingState = schedulingState;
@@ -91,7 +91,7 @@ public final class Planner {
         this.backfillReservations = new BackfillReservations(
                 settings, declaredState, schedulingState, poolRequestFactory, reservationHistory, nowMillis);
         this.evictionPlanner = new EvictionPlanner(
-                settings, schedulingState.cluster(), schedulingState.running(), churnGuard, nowMillis);
+                settings, schedulingState.cluster(), schedulingState.runningWork(), churnGuard, nowMillis);
         this.attemptSelector =
                 new AttemptSelector(settings, declaredState, schedulingState, poolRequestFactory, evictionPlanner);
         this.nominationCheck = new NominationCheck(declaredState, schedulingState);
@@ -103,15 +103,15 @@ public final class Planner {
                 new MandatoryEvictions(settings, declaredState, schedulingState, budgets, planBuilder, nowMillis);
     }
 
-    public List<Decision> decide() {
+    public List<Decision> makeDecisions() {
         schedulingState.advanceTo(nowMillis, List.of(settings.minRuntimeMillis(), settings.longestMinRuntimeMillis()));
         if (churnGuard.takeFreedSome()) {
-            schedulingState.recordComingOfAge();
+            schedulingState.recordReclaimable();
         }
         computeFairShares();
-        planListener.begins(declaredState, schedulingState);
-        settleNominations();
-        mandatoryEvictions.stop();
+        planListener.planBegins(declaredState, schedulingState);
+        startOrWithdrawNominated();
+        mandatoryEvictions.evictAll();
         updateCapacities();
         backfillReservations.reserve();
         attemptSelector.begin(candidates);
@@ -123,9 +123,9 @@ public final class Planner {
         }
         moveBack();
         attemptSelector.end();
-        backfillReservations.release();
-        mustContinue = schedulingState.cluster().moveSearches().endPlan(ranOut);
-        return planBuilder.all();
+        backfillReservations.releaseAll();
+        mustContinue = schedulingState.cluster().moveSearches().endPlan(searchesExhausted);
+        return planBuilder.decisions();
     }
 
     /** Whether an eviction or a search was postponed to the next plan, which must follow immediately. */
@@ -135,11 +135,11 @@ public final class Planner {
 
     /** Moves work to pools that it prefers, into free room that no waiting workload can use. */
     private void moveBack() {
-        for (Workload workload : SchedulingClass.inTurn(schedulingState.outsidePreferredPool())) {
-            if (declaredState.standing(workload.path()) == Change.AccountStatus.ACTIVE) {
+        for (Workload workload : SchedulingClass.inPriorityOrder(schedulingState.outsidePreferredPool())) {
+            if (declaredState.accountStatus(workload.path()) == Change.AccountStatus.ACTIVE) {
                 poolRequestFactory
                         .moveBack(workload, evictionPlanner, settings.graceMillis())
-                        .filter(eviction -> planBuilder.mayEvict(workload.id()))
+                        .filter(eviction -> planBuilder.permitOrPostponeEviction(workload.id()))
                         .ifPresent(eviction -> {
                             churnGuard.recordEviction(workload.id());
                             planBuilder.evict(eviction, Optional.empty());
@@ -153,11 +153,11 @@ public final class Planner {
         demand.count();
         updateCapacities();
         for (QuotaTree tree : schedulingState.cluster().trees()) {
-            tree.nowMillis(nowMillis);
-            past.ifPresent(kept -> kept.publish(tree));
+            tree.setNowMillis(nowMillis);
+            usageHistory.ifPresent(kept -> kept.publish(tree));
             tree.divide(upGpuMilli(tree), schedulingState::recordFairShareChange);
         }
-        if (past.isPresent() || !budgets.isEmpty()) {
+        if (usageHistory.isPresent() || !budgets.isEmpty()) {
             schedulingState.changes().invalidate();
         }
     }
@@ -169,20 +169,20 @@ public final class Planner {
     private void updateCapacities() {
         for (QuotaTree tree : schedulingState.cluster().trees()) {
             long up = upGpuMilli(tree);
-            for (View view : View.values()) {
+            for (UsageView view : UsageView.values()) {
                 long gpuMilli = up + heldBesideGpuMilli(tree, view);
                 if (tree.capacityGpuMilli(view) != gpuMilli) {
-                    tree.capacityGpuMilli(view, gpuMilli);
+                    tree.setCapacityGpuMilli(view, gpuMilli);
                     schedulingState.changes().invalidate();
                 }
             }
         }
     }
 
-    private long heldBesideGpuMilli(QuotaTree tree, View view) {
+    private long heldBesideGpuMilli(QuotaTree tree, UsageView view) {
         long held =
                 tree.scope().equals(Scope.ALL_POOLS) ? schedulingState.cluster().heldInUnknownPoolsGpuMilli(view) : 0;
-        for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+        for (PoolCapacity poolCapacity : schedulingState.cluster().poolCapacities()) {
             held += tree.counts(poolCapacity.pool().id()) ? poolCapacity.heldBeyondCapacityGpuMilli(view) : 0;
         }
         return held;
@@ -190,27 +190,27 @@ public final class Planner {
 
     private long upGpuMilli(QuotaTree tree) {
         long up = 0;
-        for (PoolCapacity poolCapacity : schedulingState.cluster().spaces()) {
+        for (PoolCapacity poolCapacity : schedulingState.cluster().poolCapacities()) {
             up += tree.counts(poolCapacity.pool().id()) ? poolCapacity.capacityGpuMilli() : 0;
         }
         return up;
     }
 
     /** Starts workloads whose nominated place is free now, and withdraws nominations that are no longer valid. */
-    private void settleNominations() {
-        mandatoryEvictions.giveUpWhatIsToBeDrained();
-        for (Workload workload : SchedulingClass.inTurn(schedulingState.nominated())) {
+    private void startOrWithdrawNominated() {
+        mandatoryEvictions.withdrawDrainedNominations();
+        for (Workload workload : SchedulingClass.inPriorityOrder(schedulingState.nominated())) {
             Allocation place = workload.nomination().orElseThrow();
             Booking booking = SchedulingState.booking(workload, place);
-            Optional<PoolCapacity> poolCapacity = poolRequestFactory.space(place.pool());
-            Optional<NominationEnd> lapse = poolCapacity
+            Optional<PoolCapacity> poolCapacity = poolRequestFactory.poolCapacity(place.pool());
+            Optional<NominationEnd> nominationEnd = poolCapacity
                     .map(there -> nominationCheck.of(workload, booking, there))
                     .orElse(Optional.of(NominationEnd.NO_POOL));
-            if (lapse.isPresent()) {
-                planBuilder.withdrawNomination(workload, lapse.get());
+            if (nominationEnd.isPresent()) {
+                planBuilder.withdrawNomination(workload, nominationEnd.get());
             } else if (isFreeToStart(workload)
                     && poolCapacity.get().fits(booking, Availability.IGNORING_NOMINATIONS)
-                    && QuotaAdmission.forNominated(nominationCheck.askOf(workload, place), View.CURRENT)
+                    && QuotaAdmission.forNominated(nominationCheck.quotaRequest(workload, place), UsageView.CURRENT)
                             .isEmpty()) {
                 planBuilder.start(workload, place, Decision.Rule.NOMINATED);
             }
@@ -229,7 +229,7 @@ public final class Planner {
             case START -> tryStart(candidate);
             case RECLAIM_RESERVED -> tryReclaimReserved(candidate);
             case EVICT -> tryEvict(candidate);
-            case SKIP -> giveUp(candidate.schedulingClass());
+            case SKIP -> startReducedOrBlock(candidate.schedulingClass());
         }
     }
 
@@ -240,61 +240,61 @@ public final class Planner {
                     candidate.schedulingClass(),
                     place.get(),
                     rule(candidate),
-                    backfillReservations.has(candidate.schedulingClass()));
-            backfillReservations.fulfil(candidate.schedulingClass());
+                    backfillReservations.hasReservation(candidate.schedulingClass()));
+            backfillReservations.endReservation(candidate.schedulingClass());
             backfillReservations.holdAgain(place.get());
         } else {
-            attemptSelector.noFreeRoom(candidate);
-            backfillReservations.resume();
+            attemptSelector.recordNoFreeRoom(candidate);
+            backfillReservations.resumeSuspended();
         }
     }
 
     private void tryReclaimReserved(Candidate candidate) {
         if (startingReduced.contains(candidate.schedulingClass())) {
-            attemptSelector.nothingToTakeBack(candidate);
+            attemptSelector.recordNothingToReclaim(candidate);
             return;
         }
-        switch (planEvictions(candidate, candidate.poolRequest(), Preemptor.AllowedActions.TAKING_BACK_RESERVED)) {
+        switch (planEvictions(candidate, candidate.poolRequest(), Preemptor.AllowedActions.RECLAIM_RESERVED)) {
             case MADE -> {}
             case POSTPONED -> attemptSelector.block(candidate.schedulingClass());
-            case NONE -> attemptSelector.nothingToTakeBack(candidate);
+            case NONE -> attemptSelector.recordNothingToReclaim(candidate);
         }
     }
 
     private void tryEvict(Candidate candidate) {
         if (startingReduced.contains(candidate.schedulingClass())) {
-            giveUp(candidate.schedulingClass());
+            startReducedOrBlock(candidate.schedulingClass());
             return;
         }
         if (settings.spill() == Settings.Spill.AFTER_PREEMPTING) {
-            switch (planEvictions(candidate, candidate.poolRequest(), Preemptor.AllowedActions.STOPPING)) {
+            switch (planEvictions(candidate, candidate.poolRequest(), Preemptor.AllowedActions.EVICT)) {
                 case MADE -> {}
                 case POSTPONED -> attemptSelector.block(candidate.schedulingClass());
                 case NONE -> {
-                    attemptSelector.noRoomAtAll(candidate);
+                    attemptSelector.recordNoRoom(candidate);
                     if (candidate.schedulingClass().acceptsFewerGpus()
                             && attemptSelector.hasTriedAll(candidate.schedulingClass())) {
-                        giveUp(candidate.schedulingClass());
+                        startReducedOrBlock(candidate.schedulingClass());
                     }
                 }
             }
             return;
         }
-        EvictionAttempt made = EvictionAttempt.NONE;
+        EvictionOutcome made = EvictionOutcome.NONE;
         for (PoolRequest poolRequest : poolRequestFactory.forClass(candidate.schedulingClass())) {
-            if (made == EvictionAttempt.NONE && poolRequest.isOpenAndFunded()) {
-                made = planEvictions(candidate, poolRequest, Preemptor.AllowedActions.STOPPING);
+            if (made == EvictionOutcome.NONE && poolRequest.isOpenAndFunded()) {
+                made = planEvictions(candidate, poolRequest, Preemptor.AllowedActions.EVICT);
             }
         }
         switch (made) {
             case MADE -> {}
             case POSTPONED -> attemptSelector.block(candidate.schedulingClass());
-            case NONE -> giveUp(candidate.schedulingClass());
+            case NONE -> startReducedOrBlock(candidate.schedulingClass());
         }
     }
 
     /** The result of an attempt to make room. */
-    private enum EvictionAttempt {
+    private enum EvictionOutcome {
         MADE,
         /** This plan has started a victim, or its searches have ended. The next plan, which follows, makes the room. */
         POSTPONED,
@@ -305,7 +305,7 @@ public final class Planner {
      * Ends the attempts of a class whose full request cannot be met. Its head starts reduced if it accepts that and the
      * GPUs are free; otherwise the class is blocked.
      */
-    private void giveUp(SchedulingClass schedulingClass) {
+    private void startReducedOrBlock(SchedulingClass schedulingClass) {
         for (PoolRequest poolRequest : schedulingClass.acceptsFewerGpus()
                 ? poolRequestFactory.forClass(schedulingClass)
                 : List.<PoolRequest>of()) {
@@ -340,27 +340,27 @@ public final class Planner {
             }
         }
         best.ifPresent(found -> {
-            planBuilder.start(schedulingClass, found.place(), rule(found.offer()), false);
-            backfillReservations.fulfil(schedulingClass);
+            planBuilder.start(schedulingClass, found.place(), rule(found.candidate()), false);
+            backfillReservations.endReservation(schedulingClass);
             backfillReservations.holdAgain(found.place());
         });
         return best.isPresent();
     }
 
     /** A start with fewer GPUs than requested. */
-    private record ReducedStart(Candidate offer, Allocation place) {}
+    private record ReducedStart(Candidate candidate, Allocation place) {}
 
     private Optional<ReducedStart> reduced(SchedulingClass schedulingClass, PoolRequest wanted, int gpus) {
         PoolRequest poolRequest = poolRequestFactory.withGpus(schedulingClass, wanted, gpus);
         if (!poolRequest.isOpenAndFunded()
-                || QuotaAdmission.current(poolRequest.ask()).isPresent()) {
+                || QuotaAdmission.current(poolRequest.quotaRequest()).isPresent()) {
             return Optional.empty();
         }
         Candidate candidate = Candidate.of(schedulingClass, poolRequest, Candidate.Attempt.START, null);
-        backfillReservations.suspendFor(candidate, candidate.space(), false);
+        backfillReservations.suspendFor(candidate, candidate.poolCapacity(), false);
         Optional<Allocation> place =
-                poolRequest.space().place(poolRequestFactory.withGpus(schedulingClass, gpus), Availability.NOW);
-        backfillReservations.resume();
+                poolRequest.poolCapacity().place(poolRequestFactory.withGpus(schedulingClass, gpus), Availability.NOW);
+        backfillReservations.resumeSuspended();
         return place.map(found -> new ReducedStart(candidate, found));
     }
 
@@ -375,28 +375,28 @@ public final class Planner {
         if (signature.filter(RequestSignature::isKnownNotToFitNow).isPresent()
                 || failed.filter(attempts -> attempts.isStartKnownToFail(within))
                         .isPresent()
-                || QuotaAdmission.current(candidate.ask()).isPresent()) {
+                || QuotaAdmission.current(candidate.quotaRequest()).isPresent()) {
             return Optional.empty();
         }
-        PlacementRequest placementRequest = poolRequestFactory.request(candidate.schedulingClass());
-        backfillReservations.suspendFor(candidate, candidate.space(), false);
-        Optional<Allocation> place = candidate.space().place(placementRequest, Availability.NOW);
-        if (place.isEmpty() && backfillReservations.any()) {
-            backfillReservations.suspendFor(candidate, candidate.space(), true);
-            place = candidate.space().place(placementRequest, Availability.NOW);
+        PlacementRequest placementRequest = poolRequestFactory.placementRequest(candidate.schedulingClass());
+        backfillReservations.suspendFor(candidate, candidate.poolCapacity(), false);
+        Optional<Allocation> place = candidate.poolCapacity().place(placementRequest, Availability.NOW);
+        if (place.isEmpty() && backfillReservations.hasReservations()) {
+            backfillReservations.suspendFor(candidate, candidate.poolCapacity(), true);
+            place = candidate.poolCapacity().place(placementRequest, Availability.NOW);
         }
         if (place.isEmpty() && signature.isPresent()) {
-            backfillReservations.suspendAll(candidate.space());
-            if (candidate.space().isFreeOfReservations()
+            backfillReservations.suspendAll(candidate.poolCapacity());
+            if (candidate.poolCapacity().isFreeOfReservations()
                     && candidate
-                            .space()
+                            .poolCapacity()
                             .place(placementRequest, Availability.NOW)
                             .isEmpty()) {
-                signature.get().didNotFitNow();
+                signature.get().recordMissNow();
             }
         }
         if (place.isEmpty()) {
-            failed.ifPresent(attempts -> attempts.startFailed(within));
+            failed.ifPresent(attempts -> attempts.recordStartFailure(within));
         }
         return place;
     }
@@ -412,78 +412,81 @@ public final class Planner {
      * Evicts victims and nominates their place for the head of a class. It does nothing if no room can be made, or if
      * it would come too late.
      */
-    private EvictionAttempt planEvictions(
-            Candidate candidate, PoolRequest poolRequest, Preemptor.AllowedActions asked) {
+    private EvictionOutcome planEvictions(
+            Candidate candidate, PoolRequest poolRequest, Preemptor.AllowedActions allowedActions) {
         SchedulingClass schedulingClass = candidate.schedulingClass();
-        if (!poolRequestFactory.couldEver(schedulingClass, poolRequest)
+        if (!poolRequestFactory.couldEverFit(schedulingClass, poolRequest)
                 || !poolRequest.mayStartIn(settings.graceMillis())) {
-            return EvictionAttempt.NONE;
+            return EvictionOutcome.NONE;
         }
         Optional<RequestSignature> signature = schedulingClass.isGrowth() ? Optional.empty() : poolRequest.signature();
         Workload head = schedulingClass.head();
         Preemptor.AllowedActions allowed =
-                allowedActions(head, poolRequest.space().pool(), asked);
+                allowedActions(head, poolRequest.poolCapacity().pool(), allowedActions);
         boolean within = candidate.withinReserved();
-        boolean byMovesOnly = allowed == Preemptor.AllowedActions.MOVING_ONLY;
+        boolean byMovesOnly = allowed == Preemptor.AllowedActions.MOVE_ONLY;
         Optional<FailedAttempts> failed =
                 candidate.poolRequest() == poolRequest ? poolRequest.failedAttempts() : Optional.empty();
-        if (failed.filter(attempts -> attempts.isMakingRoomKnownToFail(within, byMovesOnly))
+        if (failed.filter(attempts -> attempts.isRoomKnownToFail(within, byMovesOnly))
                 .isPresent()) {
-            return EvictionAttempt.NONE;
+            return EvictionOutcome.NONE;
         }
         boolean areMovesKnownToFail =
                 signature.filter(RequestSignature::areMovesKnownToFail).isPresent();
-        backfillReservations.suspendFor(candidate, poolRequest.space(), false);
-        PlacementRequest placementRequest = poolRequestFactory.request(schedulingClass);
+        backfillReservations.suspendFor(candidate, poolRequest.poolCapacity(), false);
+        PlacementRequest placementRequest = poolRequestFactory.placementRequest(schedulingClass);
         Preemptor preemptor = poolRequest.preemptor(head, placementRequest, allowed);
         Optional<EvictionPlan> evictionPlan = evictionPlanner.plan(
                 preemptor,
                 signature,
-                backfillReservations.suspended(poolRequest.space()),
+                backfillReservations.suspended(poolRequest.poolCapacity()),
                 failed.filter(attempts -> attempts.areReleasesKnownToFail(within))
                         .isPresent());
-        boolean isLeftToTheNextPlan = evictionPlanner.takeRanOut();
-        EvictionAttempt made = isLeftToTheNextPlan
-                ? EvictionAttempt.POSTPONED
-                : evictionPlan.map(found -> start(found, head)).orElse(EvictionAttempt.NONE);
+        boolean isLeftToTheNextPlan = evictionPlanner.takeSearchesExhausted();
+        EvictionOutcome made = isLeftToTheNextPlan
+                ? EvictionOutcome.POSTPONED
+                : evictionPlan.map(found -> start(found, head)).orElse(EvictionOutcome.NONE);
         if (isLeftToTheNextPlan) {
-            ranOut = true;
-            planListener.movesLeftToTheNextPlan(head, poolRequest.pool());
+            searchesExhausted = true;
+            planListener.movesPostponed(head, poolRequest.pool());
         } else if (areMovesKnownToFail) {
             planListener.movesNotRepeated(head, poolRequest.pool());
         }
-        if (made == EvictionAttempt.MADE) {
-            backfillReservations.fulfil(schedulingClass);
+        if (made == EvictionOutcome.MADE) {
+            backfillReservations.endReservation(schedulingClass);
             backfillReservations.holdAllAgain();
         } else {
-            backfillReservations.resume();
+            backfillReservations.resumeSuspended();
         }
-        if (made == EvictionAttempt.NONE && asked == Preemptor.AllowedActions.STOPPING) {
-            boolean admitted = QuotaAdmission.projected(poolRequest.ask()).isEmpty();
-            failed.ifPresent(attempts -> attempts.makingRoomFailed(within, admitted, byMovesOnly));
+        if (made == EvictionOutcome.NONE && allowedActions == Preemptor.AllowedActions.EVICT) {
+            boolean admitted =
+                    QuotaAdmission.projected(poolRequest.quotaRequest()).isEmpty();
+            failed.ifPresent(attempts -> attempts.recordRoomFailure(within, admitted, byMovesOnly));
             if (admitted) {
-                failed.ifPresent(attempts -> attempts.releasesFailed(within));
+                failed.ifPresent(attempts -> attempts.recordReleasesFailure(within));
             }
         }
         return made;
     }
 
-    private EvictionAttempt start(EvictionPlan evictionPlan, Workload head) {
+    private EvictionOutcome start(EvictionPlan evictionPlan, Workload head) {
         boolean now = evictionPlan.evictions().stream()
-                .allMatch(eviction -> planBuilder.mayEvict(eviction.candidate().id()));
+                .allMatch(eviction -> planBuilder.permitOrPostponeEviction(
+                        eviction.candidate().id()));
         if (!now) {
-            return EvictionAttempt.POSTPONED;
+            return EvictionOutcome.POSTPONED;
         }
         evictionPlan.evictions().forEach(eviction -> planBuilder.evict(eviction, Optional.of(head.id())));
         planBuilder.nominate(head, evictionPlan.place());
-        return EvictionAttempt.MADE;
+        return EvictionOutcome.MADE;
     }
 
     /** The requested actions, or only moves while the pool waits before it preempts. */
-    private Preemptor.AllowedActions allowedActions(Workload claimant, Pool pool, Preemptor.AllowedActions asked) {
+    private Preemptor.AllowedActions allowedActions(
+            Workload claimant, Pool pool, Preemptor.AllowedActions allowedActions) {
         return pool.waitBeforePreemptingMillis() > 0
                         && nowMillis - claimant.waitsSinceMillis() < pool.waitBeforePreemptingMillis()
-                ? Preemptor.AllowedActions.MOVING_ONLY
-                : asked;
+                ? Preemptor.AllowedActions.MOVE_ONLY
+                : allowedActions;
     }
 }

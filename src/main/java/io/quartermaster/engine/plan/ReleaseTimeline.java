@@ -24,10 +24,10 @@ import java.util.function.IntPredicate;
  * and topology are left to the placement itself.
  */
 final class ReleaseTimeline {
-    private static final int WHOLE = 1000;
+    private static final int WHOLE_GPU_MILLI = 1000;
 
     /** The tries of single numbers, after which the smallest one is searched by bisection. */
-    private static final int MOST_SINGLE_TRIES = 6;
+    private static final int MAX_SINGLE_TRIES = 6;
 
     private final List<Release> releases;
     private final SortedMap<NodeId, Room> rooms = new TreeMap<>();
@@ -36,15 +36,15 @@ final class ReleaseTimeline {
     private static final class Room {
         private final Map<Integer, Integer> positions = new HashMap<>();
         private final int[] free;
-        private final int[] wanted;
+        private final int[] reserved;
         private long cpuMilli;
         private long memoryMiB;
-        private long wantedCpuMilli;
-        private long wantedMemoryMiB;
+        private long reservedCpuMilli;
+        private long reservedMemoryMiB;
 
         Room(FreeDevices devices) {
             free = devices.gpuMilli().clone();
-            wanted = new int[free.length];
+            reserved = new int[free.length];
             cpuMilli = devices.cpuMilli();
             memoryMiB = devices.memoryMiB();
             List<Node.Device> all = devices.node().devices();
@@ -59,10 +59,10 @@ final class ReleaseTimeline {
             memoryMiB += sign * shape.memoryMiB();
         }
 
-        void want(Allocation.Place.OnNode place, Shape shape) {
-            add(wanted, place, 1);
-            wantedCpuMilli += shape.cpuMilli();
-            wantedMemoryMiB += shape.memoryMiB();
+        void addReservation(Allocation.Place.OnNode place, Shape shape) {
+            add(reserved, place, 1);
+            reservedCpuMilli += shape.cpuMilli();
+            reservedMemoryMiB += shape.memoryMiB();
         }
 
         private void add(int[] amounts, Allocation.Place.OnNode place, int sign) {
@@ -79,12 +79,12 @@ final class ReleaseTimeline {
             if (shape.cpuMilli() > cpuMilli || shape.memoryMiB() > memoryMiB) {
                 return 0;
             }
-            boolean allHold = wantedCpuMilli <= cpuMilli && wantedMemoryMiB <= memoryMiB;
+            boolean allHold = reservedCpuMilli <= cpuMilli && reservedMemoryMiB <= memoryMiB;
             int parts = 0;
             for (int i = 0; i < free.length; i++) {
-                int usable = allHold && free[i] == WHOLE ? WHOLE - wanted[i] : free[i];
+                int usable = allHold && free[i] == WHOLE_GPU_MILLI ? WHOLE_GPU_MILLI - reserved[i] : free[i];
                 parts += switch (shape.gpus()) {
-                    case GpuRequest.Whole whole -> usable == WHOLE ? 1 : 0;
+                    case GpuRequest.Whole whole -> usable == WHOLE_GPU_MILLI ? 1 : 0;
                     case GpuRequest.Fraction fraction -> Math.max(0, usable) / fraction.gpuMilliEach();
                     case GpuRequest.Memory memory -> throw new IllegalArgumentException();
                     case GpuRequest.Mig mig -> throw new IllegalArgumentException();
@@ -109,10 +109,10 @@ final class ReleaseTimeline {
     }
 
     /** Adds the place of a reservation, which other work does not get. */
-    void want(Booking place) {
+    void addReservation(Booking place) {
         for (Allocation.Worker worker : place.allocation().workers()) {
             if (worker.place() instanceof Allocation.Place.OnNode on && rooms.containsKey(on.node())) {
-                rooms.get(on.node()).want(on, place.ofWorker(worker).shape());
+                rooms.get(on.node()).addReservation(on, place.ofWorker(worker).shape());
             }
         }
     }
@@ -123,7 +123,7 @@ final class ReleaseTimeline {
      * @param hasPlaceAfter whether there is a place after so many workloads have ended; true from some number on if the
      * shape is plain
      */
-    OptionalInt fewest(PlacementRequest placementRequest, IntPredicate hasPlaceAfter) {
+    OptionalInt fewestReleases(PlacementRequest placementRequest, IntPredicate hasPlaceAfter) {
         Shape shape = placementRequest.shape();
         if (!shape.isPlain()) {
             for (int ended = 0; ended <= releases.size(); ended++) {
@@ -134,7 +134,7 @@ final class ReleaseTimeline {
             return OptionalInt.empty();
         }
         if (rooms.isEmpty() || devices(shape.gpus()) == 0) {
-            return bisected(-1, hasPlaceAfter);
+            return bisectReleases(-1, hasPlaceAfter);
         }
         return byAmounts(shape, placementRequest.workers(), hasPlaceAfter);
     }
@@ -149,8 +149,8 @@ final class ReleaseTimeline {
         boolean mayFit = fitting >= workers;
         OptionalInt found = OptionalInt.empty();
         while (found.isEmpty()) {
-            if (mayFit && tries++ == MOST_SINGLE_TRIES) {
-                found = bisected(ended - 1, hasPlaceAfter);
+            if (mayFit && tries++ == MAX_SINGLE_TRIES) {
+                found = bisectReleases(ended - 1, hasPlaceAfter);
                 break;
             }
             if (mayFit && hasPlaceAfter.test(ended)) {
@@ -158,19 +158,19 @@ final class ReleaseTimeline {
             } else if (ended == releases.size()) {
                 break;
             } else {
-                long more = pass(releases.get(ended++), shape);
+                long more = applyRelease(releases.get(ended++), shape);
                 fitting += more;
                 mayFit = more > 0 && fitting >= workers;
             }
         }
         while (ended > 0) {
-            undo(releases.get(--ended));
+            undoRelease(releases.get(--ended));
         }
         return found;
     }
 
     /** Lets a workload end, and returns how many more workers may fit. */
-    private long pass(Release release, Shape shape) {
+    private long applyRelease(Release release, Shape shape) {
         long more = 0;
         for (Allocation.Worker worker : release.booking().allocation().workers()) {
             if (worker.place() instanceof Allocation.Place.OnNode on && rooms.get(on.node()) instanceof Room room) {
@@ -182,7 +182,7 @@ final class ReleaseTimeline {
         return more;
     }
 
-    private void undo(Release release) {
+    private void undoRelease(Release release) {
         for (Allocation.Worker worker : release.booking().allocation().workers()) {
             if (worker.place() instanceof Allocation.Place.OnNode on && rooms.get(on.node()) instanceof Room room) {
                 room.release(on, release.booking().ofWorker(worker).shape(), -1);
@@ -191,7 +191,7 @@ final class ReleaseTimeline {
     }
 
     /** @param without a number after which there is certainly no place */
-    private OptionalInt bisected(int without, IntPredicate hasPlaceAfter) {
+    private OptionalInt bisectReleases(int without, IntPredicate hasPlaceAfter) {
         int most = releases.size();
         int low = without;
         int high = Math.min(most, low + 1);

@@ -18,7 +18,7 @@ import java.util.Set;
  * the same as before, attempts that failed beside them need no repetition.
  */
 public final class ReservationHistory {
-    private Map<PoolCapacity, List<Kept>> last = new LinkedHashMap<>();
+    private Map<PoolCapacity, List<PastReservation>> last = new LinkedHashMap<>();
     private Map<PoolCapacity, Map<SchedulingClass, FoundPlace>> foundBefore = new HashMap<>();
     private Map<PoolCapacity, Map<SchedulingClass, FoundPlace>> found = new HashMap<>();
 
@@ -64,7 +64,7 @@ public final class ReservationHistory {
     }
 
     /** The result that a search would have again; empty if it must be made. */
-    Optional<FoundPlace> known(
+    Optional<FoundPlace> findKnown(
             PoolCapacity poolCapacity, SchedulingClass holder, long bookingChanges, List<FoundPlace> besides) {
         FoundPlace known = foundBefore.getOrDefault(poolCapacity, Map.of()).get(holder);
         return known != null && known.bookingChanges == bookingChanges && known.besides.equals(besides)
@@ -72,7 +72,7 @@ public final class ReservationHistory {
                 : Optional.empty();
     }
 
-    void remember(PoolCapacity poolCapacity, SchedulingClass holder, FoundPlace foundPlace) {
+    void recordFound(PoolCapacity poolCapacity, SchedulingClass holder, FoundPlace foundPlace) {
         found.computeIfAbsent(poolCapacity, pool -> new HashMap<>()).put(holder, foundPlace);
     }
 
@@ -81,25 +81,25 @@ public final class ReservationHistory {
      *
      * @param freeAtMillis when its whole place is free; 0 if that time has come
      */
-    record Kept(SchedulingClass holder, Allocation place, long freeAtMillis, boolean withinReserved) {}
+    record PastReservation(SchedulingClass holder, Allocation place, long freeAtMillis, boolean withinReserved) {}
 
     /** Replaces the reservations of the last plan, and records which pools have others now. */
-    void replace(Map<PoolCapacity, List<Kept>> now) {
+    void replace(Map<PoolCapacity, List<PastReservation>> now) {
         Set<PoolCapacity> concerned = new LinkedHashSet<>(last.keySet());
         concerned.addAll(now.keySet());
         for (PoolCapacity poolCapacity : concerned) {
             if (!now.getOrDefault(poolCapacity, List.of()).equals(last.getOrDefault(poolCapacity, List.of()))) {
-                poolCapacity.reservationsChanged();
+                poolCapacity.recordReservationChange();
             }
         }
         last = now;
     }
 
     /** Removes the reservation of a class that starts or gets a nomination. */
-    void fulfilled(PoolCapacity poolCapacity, SchedulingClass holder) {
-        List<Kept> left = new ArrayList<>(last.getOrDefault(poolCapacity, List.of()));
+    void removeReservation(PoolCapacity poolCapacity, SchedulingClass holder) {
+        List<PastReservation> left = new ArrayList<>(last.getOrDefault(poolCapacity, List.of()));
         left.removeIf(kept -> kept.holder() == holder);
         last.put(poolCapacity, left);
-        poolCapacity.reservationsChanged();
+        poolCapacity.recordReservationChange();
     }
 }

@@ -10,11 +10,11 @@ import java.util.TreeMap;
  * Counts, for each workload, the evictions and the gains since the last external event. The rights to reclaim compare
  * shares, but GPUs are indivisible. Where free GPUs have the wrong sizes, two groups can each have a right to what the
  * other group has just received. This bound ends such a cycle. A workload that was evicted and has gained again
- * {@link #MOST} times is no victim until the next external event. Therefore the plans of one instant always come to an
+ * {@link #MAX_EVICTIONS} times is no victim until the next external event. Therefore the plans of one instant always come to an
  * end. A workload that only loses workers may lose more, since that comes to an end by itself.
  */
 public final class ChurnGuard {
-    private static final int MOST = 3;
+    private static final int MAX_EVICTIONS = 3;
 
     /** Odd from an eviction until the next gain. Half of the number, rounded up, is the number of evictions. */
     private final Map<WorkloadId, Integer> turns = new HashMap<>();
@@ -59,6 +59,6 @@ public final class ChurnGuard {
     }
 
     boolean mayEvict(WorkloadId workload) {
-        return turns.getOrDefault(workload, 0) < 2 * MOST;
+        return turns.getOrDefault(workload, 0) < 2 * MAX_EVICTIONS;
     }
 }

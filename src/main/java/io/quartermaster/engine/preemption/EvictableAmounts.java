@@ -63,9 +63,9 @@ final class EvictableAmounts {
 
     /** Whether enough is free in an area together with all that could be evicted there. */
     boolean couldFree(SortedSet<NodeId> area, UnitsByNode units) {
-        long missing = preemptor.request().leastGpuMilli();
+        long missing = preemptor.placementRequest().leastGpuMilli();
         for (NodeId node : area) {
-            missing -= preemptor.space().freeGpuMilli(node, Availability.AFTER_RELEASES);
+            missing -= preemptor.poolCapacity().freeGpuMilli(node, Availability.AFTER_RELEASES);
         }
         boolean any = false;
         Map<Branch, Boolean> there = new IdentityHashMap<>();

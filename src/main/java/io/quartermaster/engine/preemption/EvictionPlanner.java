@@ -49,34 +49,34 @@ import org.jspecify.annotations.Nullable;
  */
 public final class EvictionPlanner {
     /** The most moves for one start; more are not worth the disruption. */
-    private static final int MOST_MOVES = 32;
+    private static final int MAX_MOVES = 32;
 
     /**
      * The most moves whose victims are chosen in the whole pool, in the order of all victims. In a large pool, these
      * seldom share a node.
      */
-    private static final int MOST_MOVES_ANYWHERE = 8;
+    private static final int MAX_MOVES_ANYWHERE = 8;
 
     /** The most nodes or domains that are tried for one start, the emptiest first. */
-    private static final int MOST_AREAS = 16;
+    private static final int MAX_AREAS = 16;
 
     private final Settings settings;
     private final Cluster cluster;
-    private final RunningWork work;
+    private final RunningWorkIndex runningWork;
     private final EvictionRules rules;
-    private final Map<RoomForMoves, MoveFeasibility> moveFeasibility = new HashMap<>();
+    private final Map<MoveFeasibilityKey, MoveFeasibility> moveFeasibility = new HashMap<>();
     private final Map<NodeId, SortedMap<QuotaPath, SortedSet<EvictionUnit>>> movables = new HashMap<>();
     /** The targets of the current preemptor, as far as they are known. */
     private @Nullable List<SortedSet<NodeId>> targets;
 
     private int targetsLeft;
-    private boolean ranOut;
+    private boolean searchesExhausted;
 
     public EvictionPlanner(
-            Settings settings, Cluster cluster, RunningWork work, ChurnGuard churnGuard, long nowMillis) {
+            Settings settings, Cluster cluster, RunningWorkIndex work, ChurnGuard churnGuard, long nowMillis) {
         this.settings = settings;
         this.cluster = cluster;
-        this.work = work;
+        this.runningWork = work;
         this.rules = new EvictionRules(settings, cluster, churnGuard, nowMillis);
         this.targetsLeft = settings.moveSearches();
     }
@@ -106,7 +106,7 @@ public final class EvictionPlanner {
      * The room to which work could move: that of a pool, beside all reservations but those of some classes, which are
      * given by their numbers.
      */
-    private record RoomForMoves(PoolId pool, Set<Long> withoutReservations) {}
+    private record MoveFeasibilityKey(PoolId pool, Set<Long> withoutReservations) {}
 
     /**
      * The eviction plan with the least disruption, or none.
@@ -129,20 +129,20 @@ public final class EvictionPlanner {
         SolutionValidator solutionValidator = new SolutionValidator(cluster, transaction, rules, preemptor);
         if (violation.isEmpty()) {
             Optional<EvictionPlan> pendingReleases =
-                    areReleasesKnownToFail ? Optional.empty() : fromPendingReleases(preemptor, requestSignature);
-            Optional<EvictionPlan> evictionPlan = pendingReleases.or(() ->
-                    byConsolidation(transaction, preemptor, requestSignature, withoutReservations, solutionValidator));
+                    areReleasesKnownToFail ? Optional.empty() : planFromPendingReleases(preemptor, requestSignature);
+            Optional<EvictionPlan> evictionPlan = pendingReleases.or(() -> planConsolidation(
+                    transaction, preemptor, requestSignature, withoutReservations, solutionValidator));
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
         }
-        if (preemptor.allowedActions() == Preemptor.AllowedActions.MOVING_ONLY) {
+        if (preemptor.allowedActions() == Preemptor.AllowedActions.MOVE_ONLY) {
             return Optional.empty();
         }
         boolean onlyOwnGroupHelps =
                 violation.isPresent() && violation.get().cap().isPresent();
-        List<EvictionUnit> lower = ofLowerPriority(preemptor);
-        boolean onlyBack = preemptor.allowedActions() == Preemptor.AllowedActions.TAKING_BACK_RESERVED;
+        List<EvictionUnit> lower = lowerPriorityUnits(preemptor);
+        boolean onlyBack = preemptor.allowedActions() == Preemptor.AllowedActions.RECLAIM_RESERVED;
         for (EvictionScope evictionScope :
                 onlyBack ? List.of(EvictionScope.RECLAIM) : List.of(EvictionScope.values())) {
             boolean possible = (!evictionScope.fromOthers
@@ -150,8 +150,9 @@ public final class EvictionPlanner {
                                     preemptor.quotaRequest(), evictionScope.fromOwnGroup ? lower : List.of()))
                     && (!evictionScope.fromOwnGroup || !lower.isEmpty())
                     && (evictionScope.fromOwnGroup || !onlyOwnGroupHelps);
-            Optional<EvictionPlan> evictionPlan =
-                    possible ? byEviction(transaction, preemptor, evictionScope, solutionValidator) : Optional.empty();
+            Optional<EvictionPlan> evictionPlan = possible
+                    ? planEviction(transaction, preemptor, evictionScope, solutionValidator)
+                    : Optional.empty();
             if (evictionPlan.isPresent()) {
                 return evictionPlan;
             }
@@ -209,8 +210,10 @@ public final class EvictionPlanner {
     }
 
     /** The work of lower priority in the preemptor's own group. */
-    private List<EvictionUnit> ofLowerPriority(Preemptor preemptor) {
-        return work.running(preemptor.space().pool().id(), preemptor.path()).below(preemptor.priority());
+    private List<EvictionUnit> lowerPriorityUnits(Preemptor preemptor) {
+        return runningWork
+                .running(preemptor.poolCapacity().pool().id(), preemptor.path())
+                .below(preemptor.priority());
     }
 
     /**
@@ -236,7 +239,7 @@ public final class EvictionPlanner {
             return Optional.empty();
         }
         for (SortedSet<EvictionUnit> ofGroup :
-                work.running(preemptor.space().pool().id()).values()) {
+                runningWork.running(preemptor.poolCapacity().pool().id()).values()) {
             for (EvictionUnit evictionUnit : ofGroup) {
                 EvictionCandidate evictionCandidate = evictionUnit.candidate();
                 boolean other = !evictionCandidate.booking().path().equals(preemptor.path());
@@ -259,22 +262,22 @@ public final class EvictionPlanner {
     }
 
     /** A place in the capacity that is free after all evicted work has left. */
-    private Optional<EvictionPlan> fromPendingReleases(
+    private Optional<EvictionPlan> planFromPendingReleases(
             Preemptor preemptor, Optional<RequestSignature> requestSignature) {
         if (requestSignature.filter(RequestSignature::cannotStartAfterReleases).isPresent()) {
             return Optional.empty();
         }
         Optional<EvictionPlan> evictionPlan = preemptor
-                .space()
-                .place(preemptor.request(), Availability.AFTER_RELEASES)
+                .poolCapacity()
+                .place(preemptor.placementRequest(), Availability.AFTER_RELEASES)
                 .map(place -> new EvictionPlan(place, List.of()));
-        if (evictionPlan.isEmpty() && preemptor.space().isFreeOfReservations()) {
-            requestSignature.ifPresent(RequestSignature::didNotFitAfterReleases);
+        if (evictionPlan.isEmpty() && preemptor.poolCapacity().isFreeOfReservations()) {
+            requestSignature.ifPresent(RequestSignature::recordMissAfterReleases);
         }
         return evictionPlan;
     }
 
-    private Optional<EvictionPlan> byConsolidation(
+    private Optional<EvictionPlan> planConsolidation(
             Transaction transaction,
             Preemptor preemptor,
             Optional<RequestSignature> requestSignature,
@@ -287,20 +290,21 @@ public final class EvictionPlanner {
             return Optional.empty();
         }
         Optional<EvictionPlan> evictionPlan = Optional.empty();
-        if (preemptor.space().couldFitRearranged(preemptor.request())) {
+        if (preemptor.poolCapacity().couldFitRearranged(preemptor.placementRequest())) {
             if (targetsLeft <= 0) {
-                ranOut = true;
+                searchesExhausted = true;
                 return evictionPlan;
             }
-            RoomForMoves room = new RoomForMoves(preemptor.space().pool().id(), withoutReservations);
-            evictionPlan = byConsolidation(
+            MoveFeasibilityKey room =
+                    new MoveFeasibilityKey(preemptor.poolCapacity().pool().id(), withoutReservations);
+            evictionPlan = planConsolidation(
                     transaction,
                     preemptor,
-                    moveFeasibility.computeIfAbsent(room, key -> new MoveFeasibility(preemptor.space())),
+                    moveFeasibility.computeIfAbsent(room, key -> new MoveFeasibility(preemptor.poolCapacity())),
                     solutionValidator);
         }
         if (evictionPlan.isEmpty()) {
-            requestSignature.ifPresent(RequestSignature::movesFailed);
+            requestSignature.ifPresent(RequestSignature::recordMovesFailure);
         }
         return evictionPlan;
     }
@@ -308,13 +312,13 @@ public final class EvictionPlanner {
     /**
      * Whether moves were not tried for some request, because the budget of the plan was used up, since the last call.
      */
-    public boolean takeRanOut() {
-        boolean before = ranOut;
-        ranOut = false;
+    public boolean takeSearchesExhausted() {
+        boolean before = searchesExhausted;
+        searchesExhausted = false;
         return before;
     }
 
-    private Optional<EvictionPlan> byConsolidation(
+    private Optional<EvictionPlan> planConsolidation(
             Transaction transaction,
             Preemptor preemptor,
             MoveFeasibility moveFeasibility,
@@ -322,25 +326,25 @@ public final class EvictionPlanner {
         // Excludes the preemptor itself, which may be a running workload that requests more workers.
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> !evictionUnit.candidate().id().equals(preemptor.id());
-        PoolId pool = preemptor.space().pool().id();
+        PoolId pool = preemptor.poolCapacity().pool().id();
         List<SortedSet<NodeId>> targets = targets(preemptor);
         int tried = 0;
         for (SortedSet<NodeId> target : emptiestFirst(preemptor, targets, candidate)) {
             SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable =
                     movable(preemptor, target, movable(pool, target), candidate, moveFeasibility);
             if (!movable.isEmpty()) {
-                if (++tried > MOST_AREAS) {
+                if (++tried > MAX_AREAS) {
                     break;
                 }
                 targetsLeft--;
                 VictimQueue queue = VictimQueue.ofGroups(
                         rootOf(preemptor), preemptor.path().tenant(), movable, evictionUnit -> true);
-                Optional<EvictionPlan> evictionPlan = toMove(
+                Optional<EvictionPlan> evictionPlan = moveSearch(
                                 transaction,
                                 preemptor,
                                 node -> target.contains(node.id()),
                                 solutionValidator,
-                                MOST_MOVES)
+                                MAX_MOVES)
                         .run(queue)
                         .flatMap(solutionValidator::acceptIfAllMove);
                 if (evictionPlan.isPresent()) {
@@ -348,8 +352,8 @@ public final class EvictionPlanner {
                 }
             }
         }
-        return targets.size() <= MOST_AREAS
-                ? anywhere(transaction, preemptor, candidate, solutionValidator)
+        return targets.size() <= MAX_AREAS
+                ? planConsolidationAnywhere(transaction, preemptor, candidate, solutionValidator)
                 : Optional.empty();
     }
 
@@ -357,19 +361,19 @@ public final class EvictionPlanner {
      * Moves with victims from several nodes, which may exchange places. In a large pool they seldom help, except for a
      * request of several workers that may be anywhere, which has no targets.
      */
-    private Optional<EvictionPlan> anywhere(
+    private Optional<EvictionPlan> planConsolidationAnywhere(
             Transaction transaction,
             Preemptor preemptor,
             Predicate<EvictionUnit> candidate,
             SolutionValidator solutionValidator) {
-        PoolId pool = preemptor.space().pool().id();
+        PoolId pool = preemptor.poolCapacity().pool().id();
         targetsLeft--;
         VictimQueue all = new VictimQueue(
                 rootOf(preemptor),
                 preemptor.path().tenant(),
-                path -> work.movables(pool, path),
+                path -> runningWork.movables(pool, path),
                 candidate.and(this::mayMove));
-        return toMove(transaction, preemptor, node -> true, solutionValidator, MOST_MOVES_ANYWHERE)
+        return moveSearch(transaction, preemptor, node -> true, solutionValidator, MAX_MOVES_ANYWHERE)
                 .run(all)
                 .flatMap(solutionValidator::acceptIfAllMove);
     }
@@ -377,7 +381,7 @@ public final class EvictionPlanner {
     /** The targets in their order; of equally empty ones, the one whose first victim would go before the others. */
     private Iterable<SortedSet<NodeId>> emptiestFirst(
             Preemptor preemptor, List<SortedSet<NodeId>> targets, Predicate<EvictionUnit> candidate) {
-        PoolCapacity poolCapacity = preemptor.space();
+        PoolCapacity poolCapacity = preemptor.poolCapacity();
         return () -> new Iterator<>() {
             private final List<SortedSet<NodeId>> equal = new ArrayList<>();
             private int next;
@@ -437,13 +441,13 @@ public final class EvictionPlanner {
 
     /** The work on a target that may be moved for some preemptor. */
     private SortedMap<QuotaPath, SortedSet<EvictionUnit>> movable(PoolId pool, SortedSet<NodeId> target) {
-        UnitsByNode units = work.movables(pool);
+        UnitsByNode units = runningWork.movables(pool);
         return target.size() == 1
-                ? movables.computeIfAbsent(target.first(), node -> only(units.on(node), this::mayMove))
-                : only(units.on(target), this::mayMove);
+                ? movables.computeIfAbsent(target.first(), node -> filterUnits(units.on(node), this::mayMove))
+                : filterUnits(units.on(target), this::mayMove);
     }
 
-    private static SortedMap<QuotaPath, SortedSet<EvictionUnit>> only(
+    private static SortedMap<QuotaPath, SortedSet<EvictionUnit>> filterUnits(
             SortedMap<QuotaPath, SortedSet<EvictionUnit>> units, Predicate<EvictionUnit> condition) {
         SortedMap<QuotaPath, SortedSet<EvictionUnit>> some = new TreeMap<>();
         for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup : units.entrySet()) {
@@ -464,10 +468,10 @@ public final class EvictionPlanner {
             Predicate<EvictionUnit> candidate,
             MoveFeasibility moveFeasibility) {
         Predicate<EvictionUnit> mayMove = candidate;
-        if (preemptor.request().workers() == 1) {
+        if (preemptor.placementRequest().workers() == 1) {
             NodeId node = target.first();
-            List<EvictionUnit> onNode = among(there, candidate);
-            if (!moveFeasibility.couldMakeRoom(preemptor.request(), node, onNode)) {
+            List<EvictionUnit> onNode = matchingUnits(there, candidate);
+            if (!moveFeasibility.couldMakeRoom(preemptor.placementRequest(), node, onNode)) {
                 return Collections.emptySortedMap();
             }
             // A gang that moves first may make room elsewhere for others.
@@ -475,10 +479,10 @@ public final class EvictionPlanner {
                     .anyMatch(unit -> unit.candidate().allocation().workers().size() > 1);
             mayMove = hasGang ? candidate : candidate.and(unit -> moveFeasibility.couldGiveWay(unit, node));
         }
-        return only(there, mayMove);
+        return filterUnits(there, mayMove);
     }
 
-    private static List<EvictionUnit> among(
+    private static List<EvictionUnit> matchingUnits(
             SortedMap<QuotaPath, SortedSet<EvictionUnit>> units, Predicate<EvictionUnit> candidate) {
         List<EvictionUnit> inside = new ArrayList<>();
         for (SortedSet<EvictionUnit> ofGroup : units.values()) {
@@ -495,50 +499,51 @@ public final class EvictionPlanner {
     private List<SortedSet<NodeId>> targets(Preemptor preemptor) {
         List<SortedSet<NodeId>> known = targets;
         if (known == null) {
-            known = preemptor.space().candidateDomains(preemptor.request());
+            known = preemptor.poolCapacity().candidateDomains(preemptor.placementRequest());
             targets = known;
         }
         return known;
     }
 
     /** A search that continues until every chosen workload has another place. */
-    private VictimSearch toMove(
+    private VictimSearch moveSearch(
             Transaction transaction,
             Preemptor preemptor,
             Predicate<Node> nodes,
             SolutionValidator solutionValidator,
-            int most) {
+            int maxVictims) {
         return new VictimSearch(
-                transaction, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::allMove, most);
+                transaction, preemptor, nodes, VictimQueue.Allowed.all(), solutionValidator::canAllMove, maxVictims);
     }
 
-    private Optional<EvictionPlan> byEviction(
+    private Optional<EvictionPlan> planEviction(
             Transaction transaction,
             Preemptor preemptor,
             EvictionScope evictionScope,
             SolutionValidator solutionValidator) {
-        PoolId pool = preemptor.space().pool().id();
+        PoolId pool = preemptor.poolCapacity().pool().id();
         QuotaNode root = rootOf(preemptor);
         Function<QuotaPath, @Nullable SortedSet<EvictionUnit>> running =
-                path -> work.running(pool, path).units();
+                path -> runningWork.running(pool, path).units();
         Predicate<EvictionUnit> candidate =
                 evictionUnit -> mayBeChosen(preemptor, evictionScope, evictionUnit.candidate());
-        VictimQueue.Allowed allowed = toEvict(preemptor, evictionScope);
+        VictimQueue.Allowed allowed = allowedEvictions(preemptor, evictionScope);
         String tenant = preemptor.path().tenant();
         VictimQueue all = new VictimQueue(root, tenant, running, candidate);
-        if (!all.anybody(allowed)) {
+        if (!all.hasVictim(allowed)) {
             return Optional.empty();
         }
-        SortedSet<EvictionUnit> ownUnits = work.running(pool, preemptor.path()).units();
+        SortedSet<EvictionUnit> ownUnits =
+                runningWork.running(pool, preemptor.path()).units();
         if (!QuotaAdmission.couldAdmitAfter(
                 preemptor.quotaRequest(), gpuMilliOf(ownUnits, candidate), evictionScope.fromOthers)) {
             return Optional.empty();
         }
-        UnitsByNode byNode = work.byNode(pool);
+        UnitsByNode byNode = runningWork.byNode(pool);
         EvictableAmounts amounts = new EvictableAmounts(
                 rules, preemptor, mayGive(preemptor, evictionScope, candidate, allowed), candidate);
-        boolean isForOneNode = preemptor.request().workers() == 1
-                && preemptor.space().pool().capacity() instanceof Pool.Capacity.Nodes;
+        boolean isForOneNode = preemptor.placementRequest().workers() == 1
+                && preemptor.poolCapacity().pool().capacity() instanceof Pool.Capacity.Nodes;
         List<SortedSet<NodeId>> areas = isForOneNode && !evictionScope.fromOthers
                 ? nodesOf(preemptor, ownUnits, byNode, amounts)
                 : areas(targets(preemptor), byNode, amounts);
@@ -567,7 +572,7 @@ public final class EvictionPlanner {
     /** Whether no bound is in the way, which victims on other nodes might remove. */
     private static boolean onlyDevicesAreMissing(Preemptor preemptor) {
         return QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty()
-                && !(preemptor.space().pool().capacity() instanceof Pool.Capacity.Nodes nodes
+                && !(preemptor.poolCapacity().pool().capacity() instanceof Pool.Capacity.Nodes nodes
                         && nodes.maxGpuMilli().isPresent());
     }
 
@@ -585,7 +590,7 @@ public final class EvictionPlanner {
             return path -> path.equals(preemptor.path());
         }
         SortedMap<QuotaPath, SortedSet<EvictionUnit>> running =
-                work.running(preemptor.space().pool().id());
+                runningWork.running(preemptor.poolCapacity().pool().id());
         String tenant = preemptor.path().tenant();
         for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup :
                 running.tailMap(QuotaPath.of(tenant)).entrySet()) {
@@ -605,7 +610,7 @@ public final class EvictionPlanner {
             SortedSet<EvictionUnit> ofGroup, Predicate<EvictionUnit> candidate, VictimQueue.Allowed allowed) {
         for (EvictionUnit evictionUnit : ofGroup) {
             if (candidate.test(evictionUnit)) {
-                if (allowed.unit(evictionUnit)) {
+                if (allowed.permitsUnit(evictionUnit)) {
                     return true;
                 }
                 if (!allowed.isApart(evictionUnit)) {
@@ -619,7 +624,7 @@ public final class EvictionPlanner {
     private static long gpuMilliOf(SortedSet<EvictionUnit> units, Predicate<EvictionUnit> candidate) {
         long gpuMilli = 0;
         for (EvictionUnit evictionUnit : units) {
-            gpuMilli += candidate.test(evictionUnit) ? evictionUnit.tenure().gpuMilli() : 0;
+            gpuMilli += candidate.test(evictionUnit) ? evictionUnit.booking().gpuMilli() : 0;
         }
         return gpuMilli;
     }
@@ -661,20 +666,20 @@ public final class EvictionPlanner {
         boolean own = evictionCandidate.booking().path().equals(preemptor.path());
         return own
                 ? evictionScope.fromOwnGroup
-                        && rules.toPreempt(preemptor, evictionCandidate)
+                        && rules.mayPreempt(preemptor, evictionCandidate)
                         && rules.pastMinRuntime(evictionCandidate)
                 : evictionScope.fromOthers && rules.pastReclaimMinRuntime(evictionCandidate);
     }
 
-    private VictimQueue.Allowed toEvict(Preemptor preemptor, EvictionScope evictionScope) {
+    private VictimQueue.Allowed allowedEvictions(Preemptor preemptor, EvictionScope evictionScope) {
         return new VictimQueue.Allowed() {
             @Override
-            public boolean under(QuotaNode branch) {
+            public boolean permitsBranch(QuotaNode branch) {
                 return rules.mayTakeFrom(preemptor, branch, evictionScope.fromOthers);
             }
 
             @Override
-            public boolean unit(EvictionUnit evictionUnit) {
+            public boolean permitsUnit(EvictionUnit evictionUnit) {
                 return rules.mayEvict(preemptor, evictionUnit.candidate());
             }
 

@@ -54,7 +54,7 @@ final class EvictionRules {
             }
         }
         for (Cap cap : cluster.caps().over(booking.path(), booking.user())) {
-            if (cap.used().projected() > cap.most()) {
+            if (cap.used().projected() > cap.max()) {
                 return false;
             }
         }
@@ -85,7 +85,7 @@ final class EvictionRules {
     boolean couldReclaim(QuotaRequest quotaRequest, List<EvictionUnit> leaving) {
         long leavesMilli = 0;
         for (EvictionUnit evictionUnit : leaving) {
-            leavesMilli += evictionUnit.tenure().gpuMilli();
+            leavesMilli += evictionUnit.booking().gpuMilli();
         }
         boolean could = false;
         for (QuotaNode leaf : quotaRequest.leaves()) {
@@ -145,7 +145,7 @@ final class EvictionRules {
             case RESERVED -> byReserved(preemptor, pairs);
             case FAIR_SHARE ->
                 byReserved(preemptor, pairs)
-                        .or(() -> preemptor.allowedActions() != Preemptor.AllowedActions.TAKING_BACK_RESERVED
+                        .or(() -> preemptor.allowedActions() != Preemptor.AllowedActions.RECLAIM_RESERVED
                                         && !hasItsTimeSlice(victim)
                                         && grants(preemptor, pairs, QuotaNode::fairGpuMilli, false)
                                 ? Optional.of(EvictionReceipt.Right.FAIR_SHARE)
@@ -286,11 +286,11 @@ final class EvictionRules {
 
     /** Whether the preemptor may now evict the victim, by any right. */
     boolean mayEvict(Preemptor preemptor, EvictionCandidate victim) {
-        return toPreempt(preemptor, victim) || reclaimRight(preemptor, victim).isPresent();
+        return mayPreempt(preemptor, victim) || reclaimRight(preemptor, victim).isPresent();
     }
 
     /** Whether the preemptor may evict the victim because of its higher priority alone. */
-    boolean toPreempt(Preemptor preemptor, EvictionCandidate victim) {
+    boolean mayPreempt(Preemptor preemptor, EvictionCandidate victim) {
         return victim.booking().path().equals(preemptor.path()) && victim.priority() < preemptor.priority();
     }
 }

@@ -139,7 +139,7 @@ public record EvictionUnit(EvictionCandidate candidate, List<Allocation.Worker> 
         return gpuMilli;
     }
 
-    public Booking tenure() {
+    public Booking booking() {
         return candidate.booking().of(new Allocation(candidate.allocation().pool(), workers), gangCore);
     }
 }

@@ -25,11 +25,11 @@ import java.util.function.Predicate;
  */
 public final class ExcessVictims {
     private final Cluster cluster;
-    private final RunningWork work;
+    private final RunningWorkIndex runningWork;
 
-    public ExcessVictims(Cluster cluster, RunningWork work) {
+    public ExcessVictims(Cluster cluster, RunningWorkIndex work) {
         this.cluster = cluster;
-        this.work = work;
+        this.runningWork = work;
     }
 
     /**
@@ -40,14 +40,14 @@ public final class ExcessVictims {
         if (node.used().projected() <= node.keptGpuMilli()) {
             return List.of();
         }
-        VictimQueue queue = VictimQueue.under(node, cluster, work, evictionUnit -> true);
+        VictimQueue queue = VictimQueue.under(node, cluster, runningWork, evictionUnit -> true);
         EvictionReceipt.Share before = node.share();
         Transaction transaction = cluster.transaction();
         List<EvictionUnit> chosen = new ArrayList<>();
         Optional<EvictionUnit> next = Optional.empty();
         while (node.used().projected() > node.keptGpuMilli()
                 && (next = queue.poll(VictimQueue.Allowed.all())).isPresent()) {
-            transaction.releaseInTrees(next.get().tenure());
+            transaction.releaseInTrees(next.get().booking());
             chosen.add(next.get());
         }
         List<EvictionUnit> spared = spare(node, chosen, transaction);
@@ -58,7 +58,7 @@ public final class ExcessVictims {
         for (EvictionUnit evictionUnit : SolutionValidator.merged(chosen)) {
             evictions.add(new EvictionPlan.Eviction(
                     evictionUnit.candidate(),
-                    evictionUnit.tenure(),
+                    evictionUnit.booking(),
                     evictionUnit.gangCore(),
                     EvictionCause.DRAIN,
                     Optional.empty(),
@@ -82,16 +82,22 @@ public final class ExcessVictims {
     }
 
     private List<EvictionPlan.Eviction> all(
-            PoolId pool, Predicate<Booking> who, EvictionReceipt.Right right, EvictionCause evictionCause) {
+            PoolId pool, Predicate<Booking> isCounted, EvictionReceipt.Right right, EvictionCause evictionCause) {
         List<EvictionPlan.Eviction> evictions = new ArrayList<>();
-        work.running(pool).forEach((path, ofGroup) -> {
+        runningWork.running(pool).forEach((path, ofGroup) -> {
             for (EvictionUnit evictionUnit : ofGroup) {
-                if (evictionUnit.gangCore() && who.test(evictionUnit.candidate().booking())) {
+                if (evictionUnit.gangCore()
+                        && isCounted.test(evictionUnit.candidate().booking())) {
                     EvictionUnit whole = EvictionUnit.whole(evictionUnit.candidate());
                     EvictionReceipt evictionReceipt =
                             new EvictionReceipt(right, List.of(), List.of(), considered(List.of(whole), List.of()));
                     evictions.add(new EvictionPlan.Eviction(
-                            whole.candidate(), whole.tenure(), true, evictionCause, Optional.empty(), evictionReceipt));
+                            whole.candidate(),
+                            whole.booking(),
+                            true,
+                            evictionCause,
+                            Optional.empty(),
+                            evictionReceipt));
                 }
             }
         });
@@ -110,8 +116,8 @@ public final class ExcessVictims {
             boolean withoutItsCore = !evictionUnit.gangCore()
                     && whole.contains(evictionUnit.candidate().id());
             if (!withoutItsCore
-                    && node.used().projected() + evictionUnit.tenure().gpuMilli() <= node.keptGpuMilli()) {
-                transaction.bookInTrees(evictionUnit.tenure());
+                    && node.used().projected() + evictionUnit.booking().gpuMilli() <= node.keptGpuMilli()) {
+                transaction.bookInTrees(evictionUnit.booking());
                 spared.add(chosen.remove(i));
                 whole.remove(evictionUnit.candidate().id());
             }

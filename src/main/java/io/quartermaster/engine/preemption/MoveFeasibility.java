@@ -28,12 +28,12 @@ import java.util.stream.IntStream;
  */
 final class MoveFeasibility {
     private final PoolCapacity poolCapacity;
-    private final Map<Asked, Elsewhere> places = new HashMap<>();
-    private final Map<Together, Boolean> together = new HashMap<>();
+    private final Map<DestinationKey, Destinations> destinations = new HashMap<>();
+    private final Map<JointMoveKey, Boolean> jointMoves = new HashMap<>();
 
-    private record Asked(Shape shape, String tenant) {}
+    private record DestinationKey(Shape shape, String tenant) {}
 
-    private record Together(Asked each, int count) {}
+    private record JointMoveKey(DestinationKey each, int count) {}
 
     /**
      * The nodes that would take work of a shape.
@@ -41,8 +41,8 @@ final class MoveFeasibility {
      * @param node the first node that would take it; absent = none
      * @param another whether a second node would take it, too
      */
-    private record Elsewhere(Optional<NodeId> node, boolean another) {
-        boolean than(NodeId from) {
+    private record Destinations(Optional<NodeId> node, boolean another) {
+        boolean includesOtherThan(NodeId from) {
             return node.isPresent() && (!node.get().equals(from) || another);
         }
     }
@@ -92,7 +92,7 @@ final class MoveFeasibility {
      * able to leave, or one belongs to the same tenant.
      */
     private boolean couldGiveAPart(PlacementRequest placementRequest, List<EvictionUnit> onNode) {
-        SortedMap<Integer, Map<Asked, Integer>> byDevice = new TreeMap<>();
+        SortedMap<Integer, Map<DestinationKey, Integer>> byDevice = new TreeMap<>();
         for (EvictionUnit evictionUnit : onNode) {
             Booking booking = evictionUnit.candidate().booking();
             boolean plainOne = booking.shape().gpus() instanceof GpuRequest.Whole
@@ -108,14 +108,15 @@ final class MoveFeasibility {
                 return true;
             }
             if (evictionUnit.workers().getFirst().place() instanceof Allocation.Place.OnNode on) {
-                Asked asked = new Asked(booking.shape(), booking.path().tenant());
+                DestinationKey destinationKey =
+                        new DestinationKey(booking.shape(), booking.path().tenant());
                 for (Allocation.Share share : on.shares()) {
                     byDevice.computeIfAbsent(share.device(), device -> new LinkedHashMap<>(2))
-                            .merge(asked, 1, Integer::sum);
+                            .merge(destinationKey, 1, Integer::sum);
                 }
             }
         }
-        for (Map<Asked, Integer> alike : byDevice.values()) {
+        for (Map<DestinationKey, Integer> alike : byDevice.values()) {
             if (couldAllGo(alike)) {
                 return true;
             }
@@ -123,8 +124,8 @@ final class MoveFeasibility {
         return false;
     }
 
-    private boolean couldAllGo(Map<Asked, Integer> alike) {
-        for (Map.Entry<Asked, Integer> entry : alike.entrySet()) {
+    private boolean couldAllGo(Map<DestinationKey, Integer> alike) {
+        for (Map.Entry<DestinationKey, Integer> entry : alike.entrySet()) {
             if (!couldGoTogether(entry.getKey(), entry.getValue())) {
                 return false;
             }
@@ -132,12 +133,16 @@ final class MoveFeasibility {
         return true;
     }
 
-    private boolean couldGoTogether(Asked asked, int count) {
-        return together.computeIfAbsent(new Together(asked, count), key -> {
+    private boolean couldGoTogether(DestinationKey destinationKey, int count) {
+        return jointMoves.computeIfAbsent(new JointMoveKey(destinationKey, count), key -> {
             List<Integer> numbers = IntStream.range(0, count).boxed().toList();
             return poolCapacity
                     .place(
-                            new PlacementRequest(asked.shape(), numbers, QuotaPath.of(asked.tenant()), node -> true),
+                            new PlacementRequest(
+                                    destinationKey.shape(),
+                                    numbers,
+                                    QuotaPath.of(destinationKey.tenant()),
+                                    node -> true),
                             Availability.AFTER_RELEASES)
                     .isPresent();
         });
@@ -154,7 +159,7 @@ final class MoveFeasibility {
                 return true;
             }
             leaving += couldLeave(evictionUnit.candidate(), node)
-                    ? evictionUnit.tenure().gpuMilli()
+                    ? evictionUnit.booking().gpuMilli()
                     : 0;
         }
         return leaving >= missingGpuMilli;
@@ -202,20 +207,21 @@ final class MoveFeasibility {
         // A gang uses several nodes; it is left to the search.
         return evictionCandidate.allocation().workers().size() > 1
                 || !evictionCandidate.booking().shape().isPlain()
-                || places.computeIfAbsent(
-                                new Asked(
+                || destinations
+                        .computeIfAbsent(
+                                new DestinationKey(
                                         evictionCandidate.booking().shape(),
                                         evictionCandidate.booking().path().tenant()),
-                                asked -> elsewhere(evictionCandidate))
-                        .than(node);
+                                destinationKey -> findDestinations(evictionCandidate))
+                        .includesOtherThan(node);
     }
 
-    private Elsewhere elsewhere(EvictionCandidate evictionCandidate) {
+    private Destinations findDestinations(EvictionCandidate evictionCandidate) {
         Optional<NodeId> first = node(evictionCandidate, anywhere -> true);
         boolean another = first.isPresent()
                 && node(evictionCandidate, node -> !node.id().equals(first.get()))
                         .isPresent();
-        return new Elsewhere(first, another);
+        return new Destinations(first, another);
     }
 
     private Optional<NodeId> node(EvictionCandidate evictionCandidate, Predicate<Node> nodes) {

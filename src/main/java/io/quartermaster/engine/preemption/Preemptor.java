@@ -19,23 +19,24 @@ public record Preemptor(
         QuotaPath path,
         Optional<String> user,
         int priority,
-        PoolCapacity space,
+        PoolCapacity poolCapacity,
         QuotaRequest quotaRequest,
-        PlacementRequest request,
+        PlacementRequest placementRequest,
         AllowedActions allowedActions) {
 
     /** The actions permitted to make room. */
     public enum AllowedActions {
         /** Work may be moved, and evicted by every right. */
-        STOPPING,
+        EVICT,
         /** Work may be moved, and evicted to reclaim what is reserved for the preemptor. */
-        TAKING_BACK_RESERVED,
+        RECLAIM_RESERVED,
         /** Work may only be moved, because the preemptor has not waited long enough for evictions. */
-        MOVING_ONLY
+        MOVE_ONLY
     }
 
     /** The booking of the preemptor at a place. */
     public Booking at(Allocation place) {
-        return new Booking(path, user, request.shape(), quotaRequest.preemptible(), place, quotaRequest.whole());
+        return new Booking(
+                path, user, placementRequest.shape(), quotaRequest.preemptible(), place, quotaRequest.whole());
     }
 }

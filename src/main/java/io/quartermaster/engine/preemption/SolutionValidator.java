@@ -12,7 +12,7 @@ import io.quartermaster.engine.placement.Transaction;
 import io.quartermaster.engine.quota.QuotaAdmission;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
@@ -44,7 +44,7 @@ final class SolutionValidator {
     }
 
     /** Whether every chosen workload has another place or could stay. */
-    boolean allMove(VictimSearch.Found found) {
+    boolean canAllMove(VictimSearch.Solution found) {
         int before = transaction.checkpoint();
         transaction.book(preemptor.at(found.place()));
         boolean all = true;
@@ -63,23 +63,23 @@ final class SolutionValidator {
     private static List<EvictionUnit> largestFirst(List<EvictionUnit> evictionUnits) {
         List<EvictionUnit> order = new ArrayList<>(evictionUnits.reversed());
         order.sort(Comparator.<EvictionUnit>comparingLong(
-                        evictionUnit -> evictionUnit.tenure().gpuMilli())
+                        evictionUnit -> evictionUnit.booking().gpuMilli())
                 .reversed()
                 .thenComparing(evictionUnit -> evictionUnit.candidate().id()));
         return order;
     }
 
     /** The eviction plan, if every victim has another place. */
-    Optional<EvictionPlan> acceptIfAllMove(VictimSearch.Found found) {
+    Optional<EvictionPlan> acceptIfAllMove(VictimSearch.Solution found) {
         return validate(found, true);
     }
 
     /** The eviction plan, if all rights hold for the result. */
-    Optional<EvictionPlan> acceptIfPermitted(VictimSearch.Found found) {
+    Optional<EvictionPlan> acceptIfPermitted(VictimSearch.Solution found) {
         return validate(found, false);
     }
 
-    private Optional<EvictionPlan> validate(VictimSearch.Found found, boolean allMustMove) {
+    private Optional<EvictionPlan> validate(VictimSearch.Solution found, boolean allMustMove) {
         Booking claim = preemptor.at(found.place());
         transaction.book(claim);
         List<EvictionUnit> victims = merged(found.chosen());
@@ -149,11 +149,11 @@ final class SolutionValidator {
         int before = transaction.checkpoint();
         transaction.releaseInTrees(claim);
         moved.values().forEach(transaction::releaseInTrees);
-        victims.forEach(victim -> transaction.bookInTrees(victim.tenure()));
+        victims.forEach(victim -> transaction.bookInTrees(victim.booking()));
         boolean rightful = true;
         for (EvictionUnit victim : victims) {
             rightful &= rules.mayEvict(preemptor, victim.candidate());
-            transaction.releaseInTrees(victim.tenure());
+            transaction.releaseInTrees(victim.booking());
             Booking elsewhere = moved.get(victim.candidate().id());
             if (elsewhere != null) {
                 transaction.bookInTrees(elsewhere);
@@ -168,7 +168,7 @@ final class SolutionValidator {
         Booking booking = evictionCandidate.booking();
         QuotaRequest quotaRequest = cluster.quotaRequest(booking, false);
         Optional<QuotaAdmission.Violation> violation = evenOverQuota
-                ? QuotaAdmission.forNominated(quotaRequest, View.PROJECTED)
+                ? QuotaAdmission.forNominated(quotaRequest, UsageView.PROJECTED)
                 : QuotaAdmission.projected(quotaRequest);
         if (violation.isPresent()) {
             return Optional.empty();
@@ -186,14 +186,14 @@ final class SolutionValidator {
         evictionCandidate.allocation().workers().forEach(worker -> numbers.add(worker.number()));
         Booking booking = evictionCandidate.booking();
         return preemptor
-                .space()
+                .poolCapacity()
                 .place(
                         new PlacementRequest(booking.shape(), numbers, booking.path(), node -> true),
                         Availability.AFTER_RELEASES);
     }
 
     private List<EvictionPlan.Eviction> evictions(
-            VictimSearch.Found found,
+            VictimSearch.Solution found,
             List<EvictionUnit> victims,
             SortedMap<WorkloadId, Booking> moved,
             List<List<EvictionReceipt.Share>> after) {
@@ -208,12 +208,12 @@ final class SolutionValidator {
             EvictionReceipt.Right right = movedTo.isPresent() ? EvictionReceipt.Right.MOVED : right(victim.candidate());
             evictions.add(new EvictionPlan.Eviction(
                     victim.candidate(),
-                    victim.tenure(),
+                    victim.booking(),
                     victim.gangCore(),
                     cause(right),
                     movedTo,
                     new EvictionReceipt(right, before.get(i), after.get(i), considered)));
-            transaction.releaseInTrees(victim.tenure());
+            transaction.releaseInTrees(victim.booking());
         }
         transaction.rollback();
         return evictions;
@@ -237,7 +237,7 @@ final class SolutionValidator {
     }
 
     private static List<EvictionReceipt.Considered> considered(
-            VictimSearch.Found found, SortedMap<WorkloadId, Booking> moved) {
+            VictimSearch.Solution found, SortedMap<WorkloadId, Booking> moved) {
         Map<WorkloadId, EvictionReceipt.Outcome> outcomes = new LinkedHashMap<>();
         for (EvictionUnit evictionUnit : found.chosen()) {
             boolean isMoved = moved.containsKey(evictionUnit.candidate().id());

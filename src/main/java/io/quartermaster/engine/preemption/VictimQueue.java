@@ -42,17 +42,17 @@ final class VictimQueue {
 
     private final String preemptorTenant;
     /** The first victim under each branch as far as it is known, by tenant. */
-    private final Map<String, Map<QuotaNode, Optional<Offer>>> first = new HashMap<>();
+    private final Map<String, Map<QuotaNode, Optional<GroupVictim>>> first = new HashMap<>();
     /** The preemptor's rights against other tenants, as of the first victims that are known. */
     private int rights;
 
     /** The victims that may be chosen, given the use at the time. */
     interface Allowed {
         /** Whether some unit under a branch may be allowed; false only if every unit is refused. */
-        boolean under(QuotaNode branch);
+        boolean permitsBranch(QuotaNode branch);
 
         /** Whether the unit is allowed. The answer is the same for all units of a group that are not apart. */
-        boolean unit(EvictionUnit evictionUnit);
+        boolean permitsUnit(EvictionUnit evictionUnit);
 
         /** Whether the unit may be refused although others of its group are allowed. */
         default boolean isApart(EvictionUnit evictionUnit) {
@@ -71,12 +71,12 @@ final class VictimQueue {
         static Allowed all() {
             return new Allowed() {
                 @Override
-                public boolean under(QuotaNode branch) {
+                public boolean permitsBranch(QuotaNode branch) {
                     return true;
                 }
 
                 @Override
-                public boolean unit(EvictionUnit evictionUnit) {
+                public boolean permitsUnit(EvictionUnit evictionUnit) {
                     return true;
                 }
             };
@@ -98,9 +98,9 @@ final class VictimQueue {
         /** The first candidate that is allowed. */
         @Nullable
         EvictionUnit first(Allowed allowed) {
-            for (int i = 0; i < seen.size() || seeNext(); i++) {
+            for (int i = 0; i < seen.size() || advance(); i++) {
                 EvictionUnit evictionUnit = seen.get(i);
-                if (allowed.unit(evictionUnit)) {
+                if (allowed.permitsUnit(evictionUnit)) {
                     return evictionUnit;
                 }
                 if (!allowed.isApart(evictionUnit)) {
@@ -110,7 +110,7 @@ final class VictimQueue {
             return null;
         }
 
-        private boolean seeNext() {
+        private boolean advance() {
             while (rest.hasNext()) {
                 EvictionUnit next = rest.next();
                 if (candidate.test(next)) {
@@ -121,7 +121,7 @@ final class VictimQueue {
             return false;
         }
 
-        void take(EvictionUnit evictionUnit) {
+        void removeUnit(EvictionUnit evictionUnit) {
             seen.remove(evictionUnit);
         }
     }
@@ -169,9 +169,10 @@ final class VictimQueue {
     }
 
     /** The preemptible running work under a node, in every pool that counts there. */
-    static VictimQueue under(QuotaNode node, Cluster cluster, RunningWork work, Predicate<EvictionUnit> candidate) {
+    static VictimQueue under(
+            QuotaNode node, Cluster cluster, RunningWorkIndex work, Predicate<EvictionUnit> candidate) {
         SortedMap<QuotaPath, SortedSet<EvictionUnit>> evictionUnits = new TreeMap<>();
-        for (PoolCapacity poolCapacity : cluster.spaces()) {
+        for (PoolCapacity poolCapacity : cluster.poolCapacities()) {
             PoolId pool = poolCapacity.pool().id();
             if (node.tree().counts(pool)) {
                 work.running(pool).forEach((path, ofGroup) -> {
@@ -187,7 +188,7 @@ final class VictimQueue {
     }
 
     /** Whether some unit could be chosen now. */
-    boolean anybody(Allowed allowed) {
+    boolean hasVictim(Allowed allowed) {
         discardIfRightsChanged(allowed);
         return firstBelow(root, allowed).isPresent();
     }
@@ -202,15 +203,15 @@ final class VictimQueue {
      */
     Optional<EvictionUnit> poll(Allowed allowed) {
         discardIfRightsChanged(allowed);
-        Optional<Offer> offer = firstBelow(root, allowed);
-        while (offer.isPresent() && !allowed.unit(offer.get().unit)) {
+        Optional<GroupVictim> offer = firstBelow(root, allowed);
+        while (offer.isPresent() && !allowed.permitsUnit(offer.get().unit)) {
             first.remove(offer.get().tenant());
             offer = firstBelow(root, allowed);
         }
         if (offer.isEmpty()) {
             return Optional.empty();
         }
-        offer.get().group.take(offer.get().unit);
+        offer.get().group.removeUnit(offer.get().unit);
         if (offer.get().tenant().equals(preemptorTenant)) {
             first.remove(preemptorTenant);
         } else {
@@ -227,35 +228,35 @@ final class VictimQueue {
         }
     }
 
-    private void discardAbove(Offer offer) {
-        Map<QuotaNode, Optional<Offer>> ofTenant = first.get(offer.tenant());
+    private void discardAbove(GroupVictim offer) {
+        Map<QuotaNode, Optional<GroupVictim>> ofTenant = first.get(offer.tenant());
         for (QuotaNode node = offer.leaf; ofTenant != null && node != null && node != root; node = node.parent()) {
             ofTenant.remove(node);
         }
     }
 
-    private record Offer(QuotaNode leaf, Group group, EvictionUnit unit) {
+    private record GroupVictim(QuotaNode leaf, Group group, EvictionUnit unit) {
         String tenant() {
             return leaf.path().tenant();
         }
     }
 
-    private Optional<Offer> knownFirst(QuotaNode branch, Allowed allowed) {
-        Map<QuotaNode, Optional<Offer>> ofTenant =
+    private Optional<GroupVictim> knownFirst(QuotaNode branch, Allowed allowed) {
+        Map<QuotaNode, Optional<GroupVictim>> ofTenant =
                 first.computeIfAbsent(branch.path().tenant(), tenant -> new IdentityHashMap<>());
-        Optional<Offer> known = ofTenant.get(branch);
+        Optional<GroupVictim> known = ofTenant.get(branch);
         if (known == null) {
-            known = allowed.under(branch) ? firstBelow(branch, allowed) : Optional.empty();
+            known = allowed.permitsBranch(branch) ? firstBelow(branch, allowed) : Optional.empty();
             ofTenant.put(branch, known);
         }
         return known;
     }
 
-    private Optional<Offer> firstBelow(QuotaNode node, Allowed allowed) {
+    private Optional<GroupVictim> firstBelow(QuotaNode node, Allowed allowed) {
         if (node.children().isEmpty()) {
             Group group = groups.computeIfAbsent(node, leaf -> new Group(unitsOf.apply(leaf.path()), candidate));
             EvictionUnit evictionUnit = group.first(allowed);
-            return evictionUnit == null ? Optional.empty() : Optional.of(new Offer(node, group, evictionUnit));
+            return evictionUnit == null ? Optional.empty() : Optional.of(new GroupVictim(node, group, evictionUnit));
         }
         List<QuotaNode> greatestShareFirst = new ArrayList<>();
         for (QuotaNode child : node.children()) {
@@ -264,13 +265,13 @@ final class VictimQueue {
             }
         }
         greatestShareFirst.sort(GREATEST_SHARE_FIRST);
-        Offer best = null;
+        GroupVictim best = null;
         QuotaNode bestBranch = node;
         for (QuotaNode child : greatestShareFirst) {
             if (best != null && GREATEST_SHARE_FIRST.compare(bestBranch, child) < 0) {
                 break;
             }
-            Offer offer = knownFirst(child, allowed).orElse(null);
+            GroupVictim offer = knownFirst(child, allowed).orElse(null);
             if (offer != null && (best == null || EvictionUnit.FIRST_TO_GO.compare(offer.unit, best.unit) < 0)) {
                 best = offer;
                 bestBranch = child;

@@ -23,8 +23,8 @@ final class VictimSearch {
     private final Preemptor preemptor;
     private final PlacementRequest placementRequest;
     private final VictimQueue.Allowed allowed;
-    private final Predicate<Found> complete;
-    private final int most;
+    private final Predicate<Solution> complete;
+    private final int maxVictims;
     private final List<EvictionUnit> chosen = new ArrayList<>();
     private final List<EvictionUnit> spared = new ArrayList<>();
 
@@ -37,20 +37,20 @@ final class VictimSearch {
      * @param transaction an empty transaction, in which a successful search leaves its victims released
      * @param nodes the nodes on which the preemptor may be placed
      * @param complete a condition on the result, besides a place for the preemptor; it rolls back what it books
-     * @param most the greatest number of victims
+     * @param maxVictims the greatest number of victims
      */
     VictimSearch(
             Transaction transaction,
             Preemptor preemptor,
             Predicate<Node> nodes,
             VictimQueue.Allowed allowed,
-            Predicate<Found> complete,
-            int most) {
+            Predicate<Solution> complete,
+            int maxVictims) {
         this.complete = complete;
-        this.most = most;
+        this.maxVictims = maxVictims;
         this.transaction = transaction;
         this.preemptor = preemptor;
-        this.placementRequest = preemptor.request().within(nodes);
+        this.placementRequest = preemptor.placementRequest().within(nodes);
         this.allowed = allowed;
     }
 
@@ -59,40 +59,41 @@ final class VictimSearch {
      *
      * @param chosen the victims, in the order of choice
      */
-    record Found(Allocation place, List<EvictionUnit> chosen, List<EvictionUnit> spared) {}
+    record Solution(Allocation place, List<EvictionUnit> chosen, List<EvictionUnit> spared) {}
 
     /** Runs the search. If it succeeds, the chosen units stay released; otherwise the transaction is rolled back. */
-    Optional<Found> run(VictimQueue queue) {
+    Optional<Solution> run(VictimQueue queue) {
         Optional<Allocation> place = place();
         while (place.isEmpty()) {
-            Optional<EvictionUnit> next = chosen.size() < most ? queue.poll(allowed) : Optional.empty();
+            Optional<EvictionUnit> next = chosen.size() < maxVictims ? queue.poll(allowed) : Optional.empty();
             if (next.isEmpty()) {
                 transaction.rollback();
                 return Optional.empty();
             }
-            stop(next.get());
+            releaseUnit(next.get());
             chosen.add(next.get());
             place = place();
         }
-        place = minimised(place.get());
-        if (!allowedStill()) {
+        place = minimise(place.get());
+        if (!isStillAllowed()) {
             transaction.rollback();
             return Optional.empty();
         }
-        return place.map(found -> new Found(found, List.copyOf(chosen), List.copyOf(spared)));
+        return place.map(found -> new Solution(found, List.copyOf(chosen), List.copyOf(spared)));
     }
 
     private Optional<Allocation> place() {
         boolean enough =
-                preemptor.space().freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli();
+                preemptor.poolCapacity().freeGpuMilli(Availability.AFTER_RELEASES) >= placementRequest.leastGpuMilli();
         boolean admitted =
                 enough && QuotaAdmission.projected(preemptor.quotaRequest()).isEmpty();
-        Optional<Allocation> place =
-                admitted ? preemptor.space().place(placementRequest, Availability.AFTER_RELEASES) : Optional.empty();
-        return place.filter(found -> complete.test(new Found(found, List.copyOf(chosen), List.copyOf(spared))));
+        Optional<Allocation> place = admitted
+                ? preemptor.poolCapacity().place(placementRequest, Availability.AFTER_RELEASES)
+                : Optional.empty();
+        return place.filter(found -> complete.test(new Solution(found, List.copyOf(chosen), List.copyOf(spared))));
     }
 
-    private Optional<Allocation> minimised(Allocation found) {
+    private Optional<Allocation> minimise(Allocation found) {
         Optional<Allocation> place = Optional.of(found);
         Set<WorkloadId> whole = new HashSet<>();
         chosen.stream()
@@ -105,7 +106,7 @@ final class VictimSearch {
             if (withoutItsCore) {
                 continue;
             }
-            putBack(evictionUnit);
+            restoreUnit(evictionUnit);
             chosen.remove(i);
             Optional<Allocation> without = place();
             if (without.isPresent()) {
@@ -113,7 +114,7 @@ final class VictimSearch {
                 spared.add(evictionUnit);
                 whole.remove(evictionUnit.candidate().id());
             } else {
-                stop(evictionUnit);
+                releaseUnit(evictionUnit);
                 chosen.add(i, evictionUnit);
             }
         }
@@ -121,24 +122,24 @@ final class VictimSearch {
     }
 
     /** Replays the choice without the spared units: each victim must still be allowed at its point of the sequence. */
-    private boolean allowedStill() {
+    private boolean isStillAllowed() {
         if (spared.isEmpty()) {
             return true;
         }
-        chosen.forEach(this::putBack);
+        chosen.forEach(this::restoreUnit);
         boolean allowedSoFar = true;
         for (EvictionUnit evictionUnit : chosen) {
-            allowedSoFar &= allowed.unit(evictionUnit);
-            stop(evictionUnit);
+            allowedSoFar &= allowed.permitsUnit(evictionUnit);
+            releaseUnit(evictionUnit);
         }
         return allowedSoFar;
     }
 
-    private void stop(EvictionUnit evictionUnit) {
-        transaction.release(evictionUnit.tenure());
+    private void releaseUnit(EvictionUnit evictionUnit) {
+        transaction.release(evictionUnit.booking());
     }
 
-    private void putBack(EvictionUnit evictionUnit) {
-        transaction.book(evictionUnit.tenure());
+    private void restoreUnit(EvictionUnit evictionUnit) {
+        transaction.book(evictionUnit.booking());
     }
 }

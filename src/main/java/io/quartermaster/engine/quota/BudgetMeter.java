@@ -40,7 +40,7 @@ public final class BudgetMeter {
     }
 
     /** Counts an amount that starts; a negative amount ends. */
-    public void add(View view, long gpuMilli) {
+    public void add(UsageView view, long gpuMilli) {
         used.add(view, gpuMilli);
     }
 
@@ -48,12 +48,12 @@ public final class BudgetMeter {
         return used;
     }
 
-    void left(long gpuMilliMillis) {
+    void setLeft(long gpuMilliMillis) {
         leftGpuMilliMillis = gpuMilliMillis;
     }
 
     /** Whether any of the budget is left. */
-    public boolean isLeft() {
+    public boolean hasLeft() {
         return leftGpuMilliMillis > 0;
     }
 
@@ -67,11 +67,11 @@ public final class BudgetMeter {
      * must also be able to run to its end. Work without GPUs may always start.
      */
     public boolean allows(long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
-        return allowsIn(0, gpuMilli, preemptible, runtimeMillis);
+        return allowsAfter(0, gpuMilli, preemptible, runtimeMillis);
     }
 
     /** Like {@link #allows}, but after the given number of milliseconds in which the running work continues. */
-    public boolean allowsIn(long millis, long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
+    public boolean allowsAfter(long millis, long gpuMilli, boolean preemptible, OptionalLong runtimeMillis) {
         if (gpuMilli == 0) {
             return true;
         }

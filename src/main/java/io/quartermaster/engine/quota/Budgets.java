@@ -70,7 +70,8 @@ public final class Budgets {
 
     /** Updates the meters with the remaining amounts, before a plan is made. */
     public void publish(Collection<BudgetMeter> budgetMeters) {
-        budgetMeters.forEach(budgetMeter -> budgetMeter.left(entry(budgetMeter).leftGpuMilliMillis()));
+        budgetMeters.forEach(
+                budgetMeter -> budgetMeter.setLeft(entry(budgetMeter).leftGpuMilliMillis()));
     }
 
     /**
@@ -80,7 +81,7 @@ public final class Budgets {
     public void useUp(BudgetMeter budgetMeter) {
         Change.BudgetSet entry = entry(budgetMeter);
         put(at(entry, Math.min(0, entry.leftGpuMilliMillis()), entry.heldGpuMilli(), entry.asOfMillis()));
-        budgetMeter.left(0);
+        budgetMeter.setLeft(0);
     }
 
     /** Records what each budget's path holds after the last plan. */

@@ -7,14 +7,14 @@ import java.util.Optional;
 public final class Cap {
     private final QuotaPath path;
     private final Optional<String> user;
-    private final long most;
+    private final long max;
     private final DualAmount used = new DualAmount();
 
     /** @param user the user whose GPUs are counted, in thousandths; if absent, running workloads are counted */
     Cap(QuotaPath path, Optional<String> user, long most) {
         this.path = path;
         this.user = user;
-        this.most = most;
+        this.max = most;
     }
 
     /** The path that states the bound. */
@@ -28,8 +28,8 @@ public final class Cap {
     }
 
     /** The bound: GPUs in thousandths, or a number of workloads. */
-    public long most() {
-        return most;
+    public long max() {
+        return max;
     }
 
     public DualAmount used() {

@@ -50,7 +50,7 @@ public final class CapIndex {
     }
 
     /** Counts use that starts, with a factor of 1, or that ends, with a factor of -1. */
-    public void count(QuotaPath path, Optional<String> user, View view, long gpuMilli, boolean whole, int factor) {
+    public void count(QuotaPath path, Optional<String> user, UsageView view, long gpuMilli, boolean whole, int factor) {
         for (Cap cap : concurrencyCaps.isEmpty() ? List.<Cap>of() : over(path, user)) {
             cap.used().add(view, factor * cap.countOf(gpuMilli, whole));
         }

@@ -5,7 +5,7 @@ public final class DualAmount {
     private long current;
     private long projected;
 
-    public long at(View view) {
+    public long at(UsageView view) {
         return switch (view) {
             case CURRENT -> current;
             case PROJECTED -> projected;
@@ -20,7 +20,7 @@ public final class DualAmount {
         return projected;
     }
 
-    void add(View view, long amount) {
+    void add(UsageView view, long amount) {
         switch (view) {
             case CURRENT -> current += amount;
             case PROJECTED -> projected += amount;

@@ -37,11 +37,11 @@ final class ExponentialDecay {
         if (elapsedMillis <= 0) {
             return before;
         }
-        long left = left(elapsedMillis);
+        long left = remainder(elapsedMillis);
         return times(before, left) + held - times(held, left);
     }
 
-    private long left(long elapsedMillis) {
+    private long remainder(long elapsedMillis) {
         long halvings = elapsedMillis / millis;
         if (halvings >= BITS) {
             return 0;

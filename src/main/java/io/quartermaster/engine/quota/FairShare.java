@@ -12,7 +12,7 @@ import java.util.TreeMap;
  * (plugins/proportion/resource_division).
  */
 final class FairShare {
-    private static final long GPU = 1000;
+    private static final long GPU_MILLI = 1000;
     private static final long PARTS = 1_000_000;
 
     private FairShare() {}
@@ -26,7 +26,7 @@ final class FairShare {
         long left = totalGpuMilli;
         for (QuotaNode child : children) {
             long deserved = Math.min(child.reservedGpuMilli(), child.demandGpuMilli());
-            child.fairGpuMilli(deserved);
+            child.setFairGpuMilli(deserved);
             left -= deserved;
         }
         if (left <= 0) {
@@ -98,7 +98,7 @@ final class FairShare {
             if (left == 0) {
                 break;
             }
-            long unit = Math.min(Math.min(GPU, left), claim.wanted());
+            long unit = Math.min(Math.min(GPU_MILLI, left), claim.wanted());
             claim.give(unit);
             left -= unit;
         }
@@ -140,7 +140,7 @@ final class FairShare {
 
         /** Takes {@code part / over} in whole GPUs, or the wanted amount if that is less. Returns the amount taken. */
         long takePart(long part, long over) {
-            long whole = part / (over * GPU) * GPU;
+            long whole = part / (over * GPU_MILLI) * GPU_MILLI;
             boolean satisfied = wanted() * over <= part;
             remainder = satisfied ? 0 : part - whole * over;
             remainderOver = over;
@@ -150,7 +150,7 @@ final class FairShare {
         }
 
         void give(long gpuMilli) {
-            node.fairGpuMilli(node.fairGpuMilli() + gpuMilli);
+            node.setFairGpuMilli(node.fairGpuMilli() + gpuMilli);
         }
     }
 }

@@ -45,7 +45,7 @@ public final class QuotaAdmission {
     /** The first bound that prevents an immediate start. Neither current nor projected use may exceed a bound. */
     public static Optional<Violation> current(QuotaRequest quotaRequest) {
         Optional<Violation> violation = projected(quotaRequest);
-        return violation.isPresent() ? violation : check(quotaRequest, View.CURRENT);
+        return violation.isPresent() ? violation : check(quotaRequest, UsageView.CURRENT);
     }
 
     /**
@@ -53,7 +53,7 @@ public final class QuotaAdmission {
      */
     public static Optional<Violation> firstCurrent(QuotaRequest quotaRequest) {
         Optional<Violation> promised = projected(quotaRequest);
-        Optional<Violation> held = check(quotaRequest, View.CURRENT);
+        Optional<Violation> held = check(quotaRequest, UsageView.CURRENT);
         boolean heldFirst = promised.isEmpty()
                 || held.isPresent()
                         && held.get().bound().compareTo(promised.get().bound()) < 0;
@@ -62,12 +62,12 @@ public final class QuotaAdmission {
 
     /** The first bound that prevents a start after all evicted work has left. */
     public static Optional<Violation> projected(QuotaRequest quotaRequest) {
-        return check(quotaRequest, View.PROJECTED);
+        return check(quotaRequest, UsageView.PROJECTED);
     }
 
     /** The first bound that would prevent a start if there were no nominations. */
     public static Optional<Violation> ignoringNominations(QuotaRequest quotaRequest) {
-        return check(quotaRequest, View.CURRENT);
+        return check(quotaRequest, UsageView.CURRENT);
     }
 
     /**
@@ -76,19 +76,19 @@ public final class QuotaAdmission {
      */
     public static Optional<Violation> ofTenantCurrent(QuotaRequest quotaRequest) {
         Optional<Violation> violation = ofTenantProjected(quotaRequest);
-        return violation.isPresent() ? violation : ofTenant(quotaRequest, View.CURRENT);
+        return violation.isPresent() ? violation : ofTenant(quotaRequest, UsageView.CURRENT);
     }
 
     /** Like {@link #projected}, but without the check of capacity. */
     public static Optional<Violation> ofTenantProjected(QuotaRequest quotaRequest) {
-        return ofTenant(quotaRequest, View.PROJECTED);
+        return ofTenant(quotaRequest, UsageView.PROJECTED);
     }
 
     /**
      * The limit that prevents the start of a nominated workload. A nomination that was within the reservation when it
      * was made stays valid, even if other groups have borrowed since.
      */
-    public static Optional<Violation> forNominated(QuotaRequest quotaRequest, View view) {
+    public static Optional<Violation> forNominated(QuotaRequest quotaRequest, UsageView view) {
         Optional<Violation> violation = unnamed(quotaRequest, view);
         return violation.isPresent() ? violation : overLimit(quotaRequest, view);
     }
@@ -104,25 +104,25 @@ public final class QuotaAdmission {
             open |= leaf.tree().isOpen();
             boolean here = true;
             for (QuotaNode node : leaf.belowRoot()) {
-                here &= quotaRequest.gpuMilli() <= node.mostReservedGpuMilli();
+                here &= quotaRequest.gpuMilli() <= node.maxReservedGpuMilli();
             }
             reserved |= here;
         }
-        if (!quotaRequest.leaves().getFirst().named() || !quotaRequest.preemptible() && !reserved && !open) {
+        if (!quotaRequest.leaves().getFirst().isNamed() || !quotaRequest.preemptible() && !reserved && !open) {
             return true;
         }
         for (QuotaNode node : quotaRequest.path()) {
             boolean bounded = !node.overQuota()
                     || (quotaRequest.dedicatedOnly() && !node.tree().isOpen());
-            boolean beyondReserved = bounded && quotaRequest.gpuMilli() > node.mostReservedGpuMilli() && !reserved;
-            boolean beyondLimit = quotaRequest.gpuMilli() > node.mostGpuMilli()
+            boolean beyondReserved = bounded && quotaRequest.gpuMilli() > node.maxReservedGpuMilli() && !reserved;
+            boolean beyondLimit = quotaRequest.gpuMilli() > node.ceilingGpuMilli()
                     && node.fitsFromMillis(quotaRequest.gpuMilli()).isEmpty();
             if (beyondReserved || beyondLimit) {
                 return true;
             }
         }
         for (Cap cap : quotaRequest.caps()) {
-            if (cap.countOf(quotaRequest.gpuMilli(), quotaRequest.whole()) > cap.most()) {
+            if (cap.countOf(quotaRequest.gpuMilli(), quotaRequest.whole()) > cap.max()) {
                 return true;
             }
         }
@@ -142,7 +142,7 @@ public final class QuotaAdmission {
             for (QuotaNode node = leaf.parent(); node != null; node = node.parent()) {
                 dedicatedBeside += node.dedicatedBeside(below);
                 below = node;
-                long most = node.isRoot() ? capacity.applyAsLong(node.tree()) : node.maxEverGpuMilli();
+                long most = node.isRoot() ? capacity.applyAsLong(node.tree()) : node.maxCeilingGpuMilli();
                 if (quotaRequest.gpuMilli() > most - dedicatedBeside) {
                     return true;
                 }
@@ -162,7 +162,7 @@ public final class QuotaAdmission {
         for (QuotaNode leaf : quotaRequest.leaves()) {
             for (QuotaNode node = leaf; node != null; node = othersLeave ? null : node.parent()) {
                 if (node.used().projected() - leavingGpuMilli + quotaRequest.gpuMilli()
-                        > node.mostGpuMilli(View.PROJECTED)) {
+                        > node.ceilingGpuMilli(UsageView.PROJECTED)) {
                     return false;
                 }
             }
@@ -170,12 +170,12 @@ public final class QuotaAdmission {
         return true;
     }
 
-    private static Optional<Violation> check(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> check(QuotaRequest quotaRequest, UsageView view) {
         Optional<Violation> violation = onItsPath(quotaRequest, view);
         return violation.isPresent() ? violation : overWhatIsLent(quotaRequest, view);
     }
 
-    private static Optional<Violation> ofTenant(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> ofTenant(QuotaRequest quotaRequest, UsageView view) {
         Optional<Violation> violation = onItsPath(quotaRequest, view);
         boolean mayBeHeld = false;
         for (QuotaNode leaf : quotaRequest.leaves()) {
@@ -184,24 +184,24 @@ public final class QuotaAdmission {
         return violation.isPresent() || !mayBeHeld ? violation : overWhatIsLent(quotaRequest, view);
     }
 
-    private static Optional<Violation> onItsPath(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> onItsPath(QuotaRequest quotaRequest, UsageView view) {
         Optional<Violation> violation = unnamed(quotaRequest, view);
         violation = violation.isPresent() ? violation : overLimit(quotaRequest, view);
         violation = violation.isPresent() ? violation : overReserved(quotaRequest, view);
         return violation.isPresent() ? violation : nonPreemptibleOverReserved(quotaRequest, view);
     }
 
-    private static Optional<Violation> unnamed(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> unnamed(QuotaRequest quotaRequest, UsageView view) {
         QuotaNode leaf = quotaRequest.leaves().getFirst();
-        return leaf.named()
+        return leaf.isNamed()
                 ? Optional.empty()
                 : Optional.of(new Violation(Bound.UNNAMED, leaf, leaf.used().at(view), 0));
     }
 
-    private static Optional<Violation> overLimit(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> overLimit(QuotaRequest quotaRequest, UsageView view) {
         for (QuotaNode node : quotaRequest.path()) {
             long used = node.used().at(view);
-            long limit = node.mostGpuMilli(view);
+            long limit = node.ceilingGpuMilli(view);
             if (used + quotaRequest.gpuMilli() > limit) {
                 return Optional.of(new Violation(Bound.LIMIT, node, used, limit));
             }
@@ -209,20 +209,20 @@ public final class QuotaAdmission {
         return overCap(quotaRequest, view);
     }
 
-    private static Optional<Violation> overCap(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> overCap(QuotaRequest quotaRequest, UsageView view) {
         for (Cap cap : quotaRequest.caps()) {
             long used = cap.used().at(view);
             long more = cap.countOf(quotaRequest.gpuMilli(), quotaRequest.whole());
-            if (more > 0 && used + more > cap.most()) {
+            if (more > 0 && used + more > cap.max()) {
                 Bound bound = cap.user().isPresent() ? Bound.USER_CAP : Bound.WORKLOAD_CAP;
                 return Optional.of(
-                        new Violation(bound, quotaRequest.leaves().getFirst(), Optional.of(cap), used, cap.most()));
+                        new Violation(bound, quotaRequest.leaves().getFirst(), Optional.of(cap), used, cap.max()));
             }
         }
         return Optional.empty();
     }
 
-    private static Optional<Violation> overReserved(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> overReserved(QuotaRequest quotaRequest, UsageView view) {
         for (QuotaNode node : quotaRequest.path()) {
             long used = node.used().at(view);
             boolean bounded = !node.overQuota()
@@ -234,7 +234,7 @@ public final class QuotaAdmission {
         return Optional.empty();
     }
 
-    private static Optional<Violation> nonPreemptibleOverReserved(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> nonPreemptibleOverReserved(QuotaRequest quotaRequest, UsageView view) {
         if (quotaRequest.preemptible()) {
             return Optional.empty();
         }
@@ -250,7 +250,7 @@ public final class QuotaAdmission {
     }
 
     private static Optional<Violation> nonPreemptibleOverReserved(
-            QuotaRequest quotaRequest, QuotaNode leaf, View view) {
+            QuotaRequest quotaRequest, QuotaNode leaf, UsageView view) {
         if (leaf.tree().isOpen()) {
             return Optional.empty();
         }
@@ -264,7 +264,7 @@ public final class QuotaAdmission {
         return Optional.empty();
     }
 
-    private static Optional<Violation> overWhatIsLent(QuotaRequest quotaRequest, View view) {
+    private static Optional<Violation> overWhatIsLent(QuotaRequest quotaRequest, UsageView view) {
         for (QuotaNode leaf : quotaRequest.leaves()) {
             long heldBeside = 0;
             QuotaNode below = leaf;
@@ -272,7 +272,7 @@ public final class QuotaAdmission {
                 heldBeside += node.tree().lendsAll() ? 0 : node.heldBackBeside(below);
                 below = node;
                 long used = node.used().at(view);
-                long most = node.mostGpuMilli(view);
+                long most = node.ceilingGpuMilli(view);
                 if (node.isRoot() && used + quotaRequest.gpuMilli() > most) {
                     return Optional.of(new Violation(Bound.CAPACITY, node, used, most));
                 }

@@ -20,7 +20,7 @@ public final class QuotaNode {
     private final @Nullable QuotaNode parent;
     private final QuotaPath path;
     private final Terms terms;
-    private final long most;
+    private final long ceilingGpuMilli;
     private final SortedMap<Key, QuotaNode> byKey = new TreeMap<>();
     private final List<QuotaNode> belowRoot;
     private final boolean stated;
@@ -36,7 +36,7 @@ public final class QuotaNode {
     private boolean stale = true;
     private long heldBackGpuMilli;
     private long heldBackBelow;
-    private long greatestAsk;
+    private long greatestRequestGpuMilli;
     private boolean crossedBoundsAbove;
 
     /**
@@ -72,7 +72,7 @@ public final class QuotaNode {
         this.parent = parent;
         this.path = path;
         this.terms = terms;
-        this.most = terms.limitGpuMilli().orElse(Long.MAX_VALUE);
+        this.ceilingGpuMilli = terms.limitGpuMilli().orElse(Long.MAX_VALUE);
         List<QuotaNode> upward = new ArrayList<>(4);
         for (QuotaNode node = this; node.parent != null; node = node.parent) {
             upward.add(node);
@@ -87,7 +87,7 @@ public final class QuotaNode {
     }
 
     /** Adds an amount here and at every node above; a negative amount is subtracted. */
-    public void add(View view, long gpuMilli, boolean preemptible) {
+    public void add(UsageView view, long gpuMilli, boolean preemptible) {
         crossedBoundsAbove |= !preemptible;
         for (QuotaNode node = this; node != null; node = node.parent) {
             if (node.parent == null) {
@@ -95,16 +95,16 @@ public final class QuotaNode {
             } else if (node != this) {
                 long used = node.used.at(view);
                 crossedBoundsAbove |= node.canExceed(node.terms.reservedGpuMilli(), used, gpuMilli)
-                        || node.canExceed(node.most, used, gpuMilli);
+                        || node.canExceed(node.ceilingGpuMilli, used, gpuMilli);
             }
             node.used.add(view, gpuMilli);
-            node.stale |= view == View.PROJECTED;
+            node.stale |= view == UsageView.PROJECTED;
             if (!preemptible) {
                 node.nonPreemptible.add(view, gpuMilli);
             }
         }
-        if (view == View.PROJECTED && !tree.lendsAll()) {
-            holdBack();
+        if (view == UsageView.PROJECTED && !tree.lendsAll()) {
+            updateHeldBack();
         }
     }
 
@@ -114,14 +114,14 @@ public final class QuotaNode {
      */
     private boolean canExceed(long boundGpuMilli, long usedGpuMilli, long moreGpuMilli) {
         long least = Math.min(usedGpuMilli, usedGpuMilli + moreGpuMilli);
-        long most = Math.max(usedGpuMilli, usedGpuMilli + moreGpuMilli) + greatestAsk;
+        long most = Math.max(usedGpuMilli, usedGpuMilli + moreGpuMilli) + greatestRequestGpuMilli;
         return least <= boundGpuMilli && boundGpuMilli < most;
     }
 
     /** Records a request of the given amount here and at every node above. */
-    void asked(long gpuMilli) {
+    void recordRequest(long gpuMilli) {
         for (QuotaNode node = this; node != null; node = node.parent) {
-            node.greatestAsk = Math.max(node.greatestAsk, gpuMilli);
+            node.greatestRequestGpuMilli = Math.max(node.greatestRequestGpuMilli, gpuMilli);
         }
     }
 
@@ -137,7 +137,7 @@ public final class QuotaNode {
     }
 
     /** Recomputes the amount that must stay idle here and above. */
-    void holdBack() {
+    void updateHeldBack() {
         for (QuotaNode node = this; node != null; node = node.parent) {
             long own = node.terms.reservedGpuMilli() - node.terms.lendableGpuMilli() - node.used.projected();
             long held = Math.max(node.heldBackBelow, own);
@@ -161,11 +161,11 @@ public final class QuotaNode {
     }
 
     /** Whether the use or the waiting amount below this node has changed since the last division. */
-    boolean stale() {
+    boolean isStale() {
         return stale;
     }
 
-    void stale(boolean changed) {
+    void setStale(boolean changed) {
         stale = changed;
     }
 
@@ -217,7 +217,7 @@ public final class QuotaNode {
      * over-quota is off. The reserved amount is no bound if another tree may find the work within its reservation.
      */
     public long keptGpuMilli() {
-        return overQuota() || besideAnother ? mostGpuMilli() : Math.min(mostGpuMilli(), reservedGpuMilli());
+        return overQuota() || besideAnother ? ceilingGpuMilli() : Math.min(ceilingGpuMilli(), reservedGpuMilli());
     }
 
     /** The reserved amount at a moment, by the known transitions. Before the first transition, it is today's amount. */
@@ -230,7 +230,7 @@ public final class QuotaNode {
     }
 
     /** The greatest reserved amount, now or at a known transition. */
-    long mostReservedGpuMilli() {
+    long maxReservedGpuMilli() {
         long most = terms.reservedGpuMilli();
         for (Quota.Transition transition : terms.transitions()) {
             most = Math.max(most, transition.reservedGpuMilli());
@@ -257,7 +257,7 @@ public final class QuotaNode {
      * now, or if no such time is known.
      */
     public OptionalLong fitsFromMillis(long gpuMilli) {
-        if (mostGpuMilli() < gpuMilli) {
+        if (ceilingGpuMilli() < gpuMilli) {
             for (Quota.Transition transition : terms.transitions()) {
                 if (transition.limitGpuMilli().orElse(Long.MAX_VALUE) >= gpuMilli) {
                     return OptionalLong.of(transition.atMillis());
@@ -268,17 +268,17 @@ public final class QuotaNode {
     }
 
     public OptionalLong limitGpuMilli() {
-        return isRoot() ? OptionalLong.of(tree.mostCapacityGpuMilli()) : terms.limitGpuMilli();
+        return isRoot() ? OptionalLong.of(tree.maxCapacityGpuMilli()) : terms.limitGpuMilli();
     }
 
     /** The limit, or {@code Long.MAX_VALUE} if there is none; for the root, the capacity. */
-    long mostGpuMilli() {
-        return parent == null ? tree.mostCapacityGpuMilli() : most;
+    long ceilingGpuMilli() {
+        return parent == null ? tree.maxCapacityGpuMilli() : ceilingGpuMilli;
     }
 
     /** The limit in a view, which differs only for the root. */
-    long mostGpuMilli(View view) {
-        return parent == null ? tree.capacityGpuMilli(view) : most;
+    long ceilingGpuMilli(UsageView view) {
+        return parent == null ? tree.capacityGpuMilli(view) : ceilingGpuMilli;
     }
 
     /** Whether no admin stated the quota. An implied quota sets no bound, grants no right and protects no work. */
@@ -292,7 +292,7 @@ public final class QuotaNode {
     }
 
     /** Sets whether another tree, too, may find work that counts here within its reservation. */
-    void besideAnother(boolean beside) {
+    void setBesideAnother(boolean beside) {
         besideAnother = beside;
     }
 
@@ -309,7 +309,7 @@ public final class QuotaNode {
         return terms.sequence();
     }
 
-    public boolean named() {
+    public boolean isNamed() {
         return terms.named();
     }
 
@@ -321,7 +321,7 @@ public final class QuotaNode {
         return weightMilli;
     }
 
-    void weightMilli(long milli) {
+    void setWeightMilli(long milli) {
         weightMilli = milli;
     }
 
@@ -337,7 +337,7 @@ public final class QuotaNode {
                 : Ratio.compare(a.pastGpuMicro, a.weightMilli, b.pastGpuMicro, b.weightMilli);
     }
 
-    void past(long gpuMicro) {
+    void setPastGpuMicro(long gpuMicro) {
         pastGpuMicro = gpuMicro;
     }
 
@@ -356,7 +356,7 @@ public final class QuotaNode {
         return demandGpuMilli;
     }
 
-    void demandGpuMilli(long gpuMilli) {
+    void setDemandGpuMilli(long gpuMilli) {
         demandGpuMilli = gpuMilli;
     }
 
@@ -365,7 +365,7 @@ public final class QuotaNode {
         return fairGpuMilli;
     }
 
-    void fairGpuMilli(long gpuMilli) {
+    void setFairGpuMilli(long gpuMilli) {
         fairGpuMilli = gpuMilli;
     }
 
@@ -415,8 +415,8 @@ public final class QuotaNode {
     }
 
     /** The highest limit, now or at a known transition. */
-    long maxEverGpuMilli() {
-        long ever = mostGpuMilli();
+    long maxCeilingGpuMilli() {
+        long ever = ceilingGpuMilli();
         for (Quota.Transition transition : terms.transitions()) {
             ever = Math.max(ever, transition.limitGpuMilli().orElse(Long.MAX_VALUE));
         }

@@ -37,8 +37,8 @@ public record QuotaRequest(
     }
 
     /** Records the request at the nodes of its path, since it will be repeated in every plan. */
-    public QuotaRequest noted() {
-        leaves.forEach(leaf -> leaf.asked(gpuMilli));
+    public QuotaRequest recordAtNodes() {
+        leaves.forEach(leaf -> leaf.recordRequest(gpuMilli));
         return this;
     }
 

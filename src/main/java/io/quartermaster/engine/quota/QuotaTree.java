@@ -33,7 +33,7 @@ public final class QuotaTree {
     private List<QuotaNode> drained = List.of();
     private boolean lendsAll = true;
     private boolean hasFences;
-    private final long[] capacityGpuMilli = new long[View.values().length];
+    private final long[] capacityGpuMilli = new long[UsageView.values().length];
     private boolean pastCounts;
     private long nowMillis;
 
@@ -121,7 +121,7 @@ public final class QuotaTree {
             lendsAll &= terms.lendableGpuMilli() == terms.reservedGpuMilli();
         });
         nodes.forEach((path, node) -> leaves.put(path, node.children().isEmpty() ? node : ownLeaf(node)));
-        leaves.values().forEach(QuotaNode::holdBack);
+        leaves.values().forEach(QuotaNode::updateHeldBack);
         drained = nodes.values().stream()
                 .filter(node -> node.drainByMillis().isPresent())
                 .sorted(Comparator.comparingInt(
@@ -135,7 +135,7 @@ public final class QuotaTree {
         List<QuotaPath> prefixes = path.fromTenant();
         for (int i = prefixes.size() - 2; i >= 0; i--) {
             QuotaNode node = nodes.get(prefixes.get(i));
-            if (node != null && node.named()) {
+            if (node != null && node.isNamed()) {
                 return node;
             }
         }
@@ -152,7 +152,10 @@ public final class QuotaTree {
         }
         long own = leftOver(node, Long.MIN_VALUE);
         QuotaNode leaf = new QuotaNode(
-                this, node, node.path(), terms(own, OptionalLong.empty(), node.named(), transitions, node.isImplied()));
+                this,
+                node,
+                node.path(),
+                terms(own, OptionalLong.empty(), node.isNamed(), transitions, node.isImplied()));
         node.addChild(new QuotaNode.Key(node.path(), false), leaf);
         return leaf;
     }
@@ -173,7 +176,7 @@ public final class QuotaTree {
             anyReserves |= child.reservedGpuMilli() > 0 && !child.path().equals(parent.path());
         }
         for (QuotaNode child : parent.children()) {
-            child.weightMilli(child.statedWeightMilli().orElse(anyReserves ? child.reservedGpuMilli() : 1000));
+            child.setWeightMilli(child.statedWeightMilli().orElse(anyReserves ? child.reservedGpuMilli() : 1000));
             setWeights(child);
         }
     }
@@ -188,20 +191,20 @@ public final class QuotaTree {
      * @param stated the paths with a quota of their own in the other tree; the paths below and above them are bound,
      * too
      */
-    public void beside(Collection<QuotaPath> stated) {
+    public void markBoundByOtherTree(Collection<QuotaPath> stated) {
         SortedSet<QuotaPath> concerned = new TreeSet<>();
         stated.forEach(path -> concerned.addAll(path.fromTenant()));
         SortedSet<QuotaPath> own = new TreeSet<>(stated);
-        tellBeside(
+        setBesideAnother(
                 root,
                 node -> concerned.contains(node.path())
                         || node.path().fromTenant().stream().anyMatch(own::contains));
     }
 
-    private static void tellBeside(QuotaNode node, Predicate<QuotaNode> concerned) {
+    private static void setBesideAnother(QuotaNode node, Predicate<QuotaNode> concerned) {
         for (QuotaNode child : node.children()) {
-            child.besideAnother(concerned.test(child));
-            tellBeside(child, concerned);
+            child.setBesideAnother(concerned.test(child));
+            setBesideAnother(child, concerned);
         }
     }
 
@@ -248,7 +251,7 @@ public final class QuotaTree {
         for (QuotaNode child : node.children()) {
             sum += sumUpPast(child);
         }
-        node.past(sum);
+        node.setPastGpuMicro(sum);
         return sum;
     }
 
@@ -271,16 +274,16 @@ public final class QuotaTree {
      * The greatest amount that the root may hold in a view. Work that leaves a lost node is held beside the capacity
      * only until it has left.
      */
-    public long capacityGpuMilli(View view) {
+    public long capacityGpuMilli(UsageView view) {
         return capacityGpuMilli[view.ordinal()];
     }
 
     /** The greatest amount that the root may hold in some view. */
-    long mostCapacityGpuMilli() {
-        return Math.max(capacityGpuMilli(View.CURRENT), capacityGpuMilli(View.PROJECTED));
+    long maxCapacityGpuMilli() {
+        return Math.max(capacityGpuMilli(UsageView.CURRENT), capacityGpuMilli(UsageView.PROJECTED));
     }
 
-    public void capacityGpuMilli(View view, long gpuMilli) {
+    public void setCapacityGpuMilli(UsageView view, long gpuMilli) {
         capacityGpuMilli[view.ordinal()] = gpuMilli;
     }
 
@@ -289,7 +292,7 @@ public final class QuotaTree {
         return nowMillis;
     }
 
-    public void nowMillis(long millis) {
+    public void setNowMillis(long millis) {
         nowMillis = millis;
     }
 
@@ -303,14 +306,14 @@ public final class QuotaTree {
     public void divide(long fairCapacityGpuMilli, Consumer<QuotaNode> moved) {
         setDemand(root);
         boolean rootMoved = root.fairGpuMilli() != fairCapacityGpuMilli;
-        root.fairGpuMilli(fairCapacityGpuMilli);
-        if (rootMoved || root.stale() || pastCounts) {
+        root.setFairGpuMilli(fairCapacityGpuMilli);
+        if (rootMoved || root.isStale() || pastCounts) {
             divideBelow(root, pastCounts ? Math.max(1, fairCapacityGpuMilli * 1000) : 0, moved);
         }
     }
 
     private static long setDemand(QuotaNode node) {
-        if (!node.stale()) {
+        if (!node.isStale()) {
             return node.demandGpuMilli();
         }
         long demand = 0;
@@ -321,16 +324,16 @@ public final class QuotaTree {
             demand += setDemand(child);
         }
         if (!node.isRoot()) {
-            demand = Math.min(demand, node.mostGpuMilli());
+            demand = Math.min(demand, node.ceilingGpuMilli());
             demand = node.overQuota() ? demand : Math.min(demand, node.reservedGpuMilli());
         }
-        node.demandGpuMilli(demand);
+        node.setDemandGpuMilli(demand);
         return demand;
     }
 
     /** @param pastOverGpuMicro the amount that past use is divided by; 0 = past use does not count */
     private static void divideBelow(QuotaNode parent, long pastOverGpuMicro, Consumer<QuotaNode> moved) {
-        parent.stale(false);
+        parent.setStale(false);
         List<QuotaNode> children = parent.children();
         if (children.isEmpty()) {
             return;
@@ -346,7 +349,7 @@ public final class QuotaTree {
             if (childMoved) {
                 moved.accept(child);
             }
-            if (childMoved || child.stale() || pastOverGpuMicro > 0) {
+            if (childMoved || child.isStale() || pastOverGpuMicro > 0) {
                 divideBelow(child, pastOverGpuMicro, moved);
             }
         }

@@ -110,7 +110,7 @@ public final class UsageHistory {
         SortedMap<QuotaPath, Change.PastUseSet> ofScope = entries.getOrDefault(tree.scope(), new TreeMap<>());
         tree.forEachLeaf((path, leaf) -> {
             Change.PastUseSet entry = ofScope.get(path);
-            leaf.past(entry == null ? 0 : entry.averageGpuNano() / NANO_PER_MICRO);
+            leaf.setPastGpuMicro(entry == null ? 0 : entry.averageGpuNano() / NANO_PER_MICRO);
         });
         tree.sumUpPast();
     }

@@ -48,7 +48,7 @@ final class ExpectationChecker {
             switch (decision) {
                 case Decision.Start start -> started.add(start.workload());
                 case Decision.Grow grow -> started.add(grow.workload());
-                case Decision.Preempt preempt -> both.add(preempt.workload());
+                case Decision.Evict evict -> both.add(evict.workload());
                 case Decision.Shrink shrink -> both.add(shrink.workload());
                 case Decision.Nominate nominate -> {}
                 case Decision.WithdrawNomination withdrawNomination -> {}

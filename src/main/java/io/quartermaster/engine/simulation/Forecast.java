@@ -13,7 +13,7 @@ import java.util.TreeMap;
  * Forecast of a cell under the assumption that no input changes: no new work arrives, and no work ends before its
  * maximum run time.
  *
- * @param fates the workloads that start or are evicted
+ * @param perWorkload the workloads that start or are evicted
  * @param waits the reasons of the workloads that still wait after the plans of the first moment
  * @param atFirst the use after the plans of the first moment, in thousandths of a GPU
  * @param atLast the use at the last simulated moment, in thousandths of a GPU
@@ -21,7 +21,7 @@ import java.util.TreeMap;
  * @param complete whether the forecast covers the requested time; false if it reached a bound before
  */
 public record Forecast(
-        SortedMap<WorkloadId, Fate> fates,
+        SortedMap<WorkloadId, WorkloadForecast> perWorkload,
         SortedMap<WorkloadId, WaitReasons> waits,
         Held atFirst,
         Held atLast,
@@ -29,7 +29,7 @@ public record Forecast(
         boolean complete) {
 
     public Forecast {
-        fates = Collections.unmodifiableSortedMap(new TreeMap<>(fates));
+        perWorkload = Collections.unmodifiableSortedMap(new TreeMap<>(perWorkload));
         waits = Collections.unmodifiableSortedMap(new TreeMap<>(waits));
     }
 
@@ -39,15 +39,15 @@ public record Forecast(
      * @param start its first start
      * @param stop its first eviction
      */
-    public record Fate(Optional<Start> start, Optional<Stop> stop) {
-        static final Fate NONE = new Fate(Optional.empty(), Optional.empty());
+    public record WorkloadForecast(Optional<Start> start, Optional<Stop> stop) {
+        static final WorkloadForecast NONE = new WorkloadForecast(Optional.empty(), Optional.empty());
 
-        Fate with(Start next) {
-            return start.isPresent() ? this : new Fate(Optional.of(next), stop);
+        WorkloadForecast with(Start next) {
+            return start.isPresent() ? this : new WorkloadForecast(Optional.of(next), stop);
         }
 
-        Fate with(Stop next) {
-            return stop.isPresent() ? this : new Fate(start, Optional.of(next));
+        WorkloadForecast with(Stop next) {
+            return stop.isPresent() ? this : new WorkloadForecast(start, Optional.of(next));
         }
     }
 

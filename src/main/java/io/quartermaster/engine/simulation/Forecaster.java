@@ -24,7 +24,7 @@ import java.util.function.Function;
  * when its maximum run time is over; work without one continues. Evicted work leaves when its grace is over.
  */
 public final class Forecaster {
-    private static final int MOST_PLANS_PER_INSTANT = 50;
+    private static final int MAX_PLANS_PER_INSTANT = 50;
 
     /**
      * Bounds of a forecast.
@@ -41,35 +41,36 @@ public final class Forecaster {
      * @param graceMillis how long it keeps its devices, if its pool allows that
      * @param waitsAgain whether it returns to the queue; otherwise it has ended
      */
-    public record Yielding(long graceMillis, boolean waitsAgain) {}
+    public record EvictionBehaviour(long graceMillis, boolean waitsAgain) {}
 
     /**
      * Behaviour of evicted work.
      *
-     * @param yielding the behaviour of each workload; empty for a workload that waits again without a grace
+     * @param ofWorkload the behaviour of each workload; empty for a workload that waits again without a grace
      * @param maxGraceMillis by pool, the maximum grace of work that is evicted there; a pool without an entry has no
      *     maximum
      */
-    public record Stops(Function<WorkloadId, Optional<Yielding>> yielding, Map<PoolId, Long> maxGraceMillis) {}
+    public record EvictionBehaviours(
+            Function<WorkloadId, Optional<EvictionBehaviour>> ofWorkload, Map<PoolId, Long> maxGraceMillis) {}
 
     private final Engine engine;
     private final SimulatedCluster simulatedCluster = new SimulatedCluster();
-    private final SimulatedExecutor shell;
-    private final SortedMap<WorkloadId, Forecast.Fate> fates = new TreeMap<>();
+    private final SimulatedExecutor simulatedExecutor;
+    private final SortedMap<WorkloadId, Forecast.WorkloadForecast> perWorkload = new TreeMap<>();
     private int plans;
 
     /**
      * @param engine an engine with exactly these workloads; the caller cannot use it afterwards
      */
-    private Forecaster(Engine engine, Collection<Workload> workloads, Stops stops, long nowMillis) {
+    private Forecaster(Engine engine, Collection<Workload> workloads, EvictionBehaviours stops, long nowMillis) {
         this.engine = engine;
-        this.shell = new SimulatedExecutor(engine, simulatedCluster, new AsStated(stops));
+        this.simulatedExecutor = new SimulatedExecutor(engine, simulatedCluster, new StatedBehaviour(stops));
         // A workload whose deadline has passed leaves a moment later, so that the first plans see the stored state.
-        workloads.forEach(workload -> shell.know(workload, nowMillis + 1));
+        workloads.forEach(workload -> simulatedExecutor.addWorkload(workload, nowMillis + 1));
     }
 
-    private record AsStated(Stops stops) implements SimulatedExecutor.Behaviour {
-        private static final Yielding AT_ONCE = new Yielding(0, true);
+    private record StatedBehaviour(EvictionBehaviours stops) implements SimulatedExecutor.Behaviour {
+        private static final EvictionBehaviour WITHOUT_GRACE = new EvictionBehaviour(0, true);
 
         @Override
         public OptionalLong runsForMillis(Workload workload) {
@@ -97,17 +98,17 @@ public final class Forecaster {
                     && (workload.nomination().isPresent() || of(workload).waitsAgain());
         }
 
-        private Yielding of(Workload workload) {
-            return stops.yielding().apply(workload.id()).orElse(AT_ONCE);
+        private EvictionBehaviour of(Workload workload) {
+            return stops.ofWorkload().apply(workload.id()).orElse(WITHOUT_GRACE);
         }
     }
 
-    public static Forecast play(
-            Engine engine, Collection<Workload> workloads, Stops stops, long nowMillis, Bounds bounds) {
-        return new Forecaster(engine, workloads, stops, nowMillis).play(nowMillis, bounds);
+    public static Forecast forecast(
+            Engine engine, Collection<Workload> workloads, EvictionBehaviours stops, long nowMillis, Bounds bounds) {
+        return new Forecaster(engine, workloads, stops, nowMillis).forecast(nowMillis, bounds);
     }
 
-    private Forecast play(long nowMillis, Bounds bounds) {
+    private Forecast forecast(long nowMillis, Bounds bounds) {
         OptionalLong next = planUntilSteady(nowMillis, bounds);
         Forecast.Held atFirst = held();
         SortedMap<WorkloadId, WaitReasons> waits = new TreeMap<>();
@@ -115,11 +116,11 @@ public final class Forecaster {
         long reached = nowMillis;
         while (next.isPresent() && next.getAsLong() <= bounds.untilMillis() && !isEnough(bounds)) {
             reached = next.getAsLong();
-            shell.happen(reached);
+            simulatedExecutor.applyDueEvents(reached);
             next = planUntilSteady(reached, bounds);
         }
         boolean complete = next.isEmpty() || next.getAsLong() > bounds.untilMillis();
-        return new Forecast(fates, waits, atFirst, held(), complete ? bounds.untilMillis() : reached, complete);
+        return new Forecast(perWorkload, waits, atFirst, held(), complete ? bounds.untilMillis() : reached, complete);
     }
 
     private boolean isEnough(Bounds bounds) {
@@ -131,31 +132,32 @@ public final class Forecaster {
      */
     private OptionalLong planUntilSteady(long nowMillis, Bounds bounds) {
         OptionalLong planned = OptionalLong.empty();
-        for (int i = 0; i < MOST_PLANS_PER_INSTANT && (i == 0 || !isEnough(bounds)); i++) {
+        for (int i = 0; i < MAX_PLANS_PER_INSTANT && (i == 0 || !isEnough(bounds)); i++) {
             plans++;
-            Plan plan = shell.plan(nowMillis, decision -> recordFate(decision, nowMillis));
+            Plan plan = simulatedExecutor.plan(nowMillis, decision -> recordDecision(decision, nowMillis));
             planned = plan.nextPlanAtMillis();
             if (plan.decisions().isEmpty()) {
                 break;
             }
         }
-        OptionalLong due = shell.next(nowMillis);
+        OptionalLong due = simulatedExecutor.nextEventMillis(nowMillis);
         if (due.isEmpty() || planned.isEmpty()) {
             return due.isEmpty() ? planned : due;
         }
         return OptionalLong.of(Math.min(due.getAsLong(), planned.getAsLong()));
     }
 
-    private void recordFate(Decision decision, long nowMillis) {
-        Forecast.Fate before = fates.getOrDefault(decision.workload(), Forecast.Fate.NONE);
+    private void recordDecision(Decision decision, long nowMillis) {
+        Forecast.WorkloadForecast before =
+                perWorkload.getOrDefault(decision.workload(), Forecast.WorkloadForecast.NONE);
         switch (decision) {
             case Decision.Start start ->
-                fates.put(
+                perWorkload.put(
                         start.workload(),
                         before.with(
                                 new Forecast.Start(nowMillis, start.allocation().pool())));
-            case Decision.Preempt preempt ->
-                fates.put(preempt.workload(), before.with(new Forecast.Stop(nowMillis, preempt.cause())));
+            case Decision.Evict evict ->
+                perWorkload.put(evict.workload(), before.with(new Forecast.Stop(nowMillis, evict.cause())));
             case Decision.Grow grow -> {}
             case Decision.Shrink shrink -> {}
             case Decision.Nominate nominate -> {}

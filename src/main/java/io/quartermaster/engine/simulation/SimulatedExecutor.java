@@ -38,8 +38,8 @@ final class SimulatedExecutor {
     private final Engine engine;
     private final SimulatedCluster simulatedCluster;
     private final Behaviour behaviour;
-    private final EventQueue ends = new EventQueue();
-    private final EventQueue leaves = new EventQueue();
+    private final EventQueue workEnds = new EventQueue();
+    private final EventQueue victimReleases = new EventQueue();
 
     SimulatedExecutor(Engine engine, SimulatedCluster simulatedCluster, Behaviour behaviour) {
         this.engine = engine;
@@ -50,52 +50,52 @@ final class SimulatedExecutor {
     /**
      * Adds a workload that the engine knows; it neither ends nor leaves before {@code notBeforeMillis}.
      */
-    void know(Workload workload, long notBeforeMillis) {
-        write(workload);
+    void addWorkload(Workload workload, long notBeforeMillis) {
+        storeWorkload(workload);
         if (workload.state() instanceof WorkloadPhase.Holding holding) {
-            noteEnd(workload, holding.startedMillis(), notBeforeMillis);
+            scheduleEnd(workload, holding.startedMillis(), notBeforeMillis);
             switch (holding.phase()) {
                 case WorkloadPhase.Phase.Running running -> {}
                 case WorkloadPhase.Phase.Incomplete incomplete -> {}
                 case WorkloadPhase.Phase.Stopping stopping ->
-                    leaves.put(workload.id(), Math.max(notBeforeMillis, stopping.deadlineMillis()));
+                    victimReleases.put(workload.id(), Math.max(notBeforeMillis, stopping.deadlineMillis()));
                 case WorkloadPhase.Phase.Shrinking shrinking ->
-                    leaves.put(workload.id(), Math.max(notBeforeMillis, shrinking.deadlineMillis()));
+                    victimReleases.put(workload.id(), Math.max(notBeforeMillis, shrinking.deadlineMillis()));
             }
         }
     }
 
-    private void noteEnd(Workload workload, long startedMillis, long notBeforeMillis) {
+    private void scheduleEnd(Workload workload, long startedMillis, long notBeforeMillis) {
         behaviour
                 .runsForMillis(workload)
-                .ifPresent(millis -> ends.put(workload.id(), Math.max(notBeforeMillis, startedMillis + millis)));
+                .ifPresent(millis -> workEnds.put(workload.id(), Math.max(notBeforeMillis, startedMillis + millis)));
     }
 
     /** Stores a workload and applies it to the engine. */
-    void state(Workload workload) {
-        write(workload);
+    void setWorkload(Workload workload) {
+        storeWorkload(workload);
         engine.apply(List.of(new Change.WorkloadSet(workload)));
     }
 
-    private void write(Workload workload) {
+    private void storeWorkload(Workload workload) {
         simulatedCluster.workloads.put(workload.id(), workload);
     }
 
     /** Ends a workload. */
-    void end(WorkloadId id) {
-        ends.remove(id);
-        leaves.remove(id);
+    void endWorkload(WorkloadId id) {
+        workEnds.remove(id);
+        victimReleases.remove(id);
         simulatedCluster.workloads.remove(id);
         engine.apply(List.of(new Change.WorkloadRemoved(id)));
     }
 
     /** Sets the places of all waiting workloads of a queue. */
-    void order(Scenario.Act.OrderQueue order) {
+    void orderQueue(Scenario.Act.OrderQueue order) {
         for (Workload workload : List.copyOf(simulatedCluster.workloads.values())) {
             boolean inQueue = workload.queue().filter(order.queue()::equals).isPresent();
             if (inQueue && workload.state() instanceof WorkloadPhase.Waiting waiting) {
                 int place = order.first().indexOf(workload.id());
-                state(workload.withState(waiting.at(place < 0 ? OptionalLong.empty() : OptionalLong.of(place))));
+                setWorkload(workload.withState(waiting.at(place < 0 ? OptionalLong.empty() : OptionalLong.of(place))));
             }
         }
     }
@@ -106,7 +106,7 @@ final class SimulatedExecutor {
      * @param replaces whether the workload instead keeps its workers on other nodes until the lost ones are replaced,
      *     unless it is stopping
      */
-    void lose(Workload workload, NodeId node, long nowMillis, boolean replaces) {
+    void loseNode(Workload workload, NodeId node, long nowMillis, boolean replaces) {
         WorkloadPhase.Holding holding = holding(workload);
         Allocation rest = holding.allocation().without(holding.allocation().numbersOn(node));
         if (replaces && holding.phase().isStaying() && !rest.workers().isEmpty()) {
@@ -114,27 +114,27 @@ final class SimulatedExecutor {
             WorkloadPhase.Phase phase = complete || holding.phase() instanceof WorkloadPhase.Phase.Incomplete
                     ? holding.phase()
                     : new WorkloadPhase.Phase.Incomplete(nowMillis);
-            state(workload.withState(holding.without(holding.allocation().numbersOn(node), phase)));
+            setWorkload(workload.withState(holding.without(holding.allocation().numbersOn(node), phase)));
             return;
         }
-        ends.remove(workload.id());
-        leaves.remove(workload.id());
-        state(workload.withState(WorkloadPhase.waiting()));
+        workEnds.remove(workload.id());
+        victimReleases.remove(workload.id());
+        setWorkload(workload.withState(WorkloadPhase.waiting()));
     }
 
     /** Applies the due events: first work ends, then victims leave. */
-    void happen(long nowMillis) {
-        ends.due(nowMillis).forEach(this::end);
-        leave(nowMillis);
+    void applyDueEvents(long nowMillis) {
+        workEnds.due(nowMillis).forEach(this::endWorkload);
+        releaseDueVictims(nowMillis);
     }
 
-    private void leave(long nowMillis) {
-        leaves.due(nowMillis).forEach(id -> leave(id, nowMillis));
+    private void releaseDueVictims(long nowMillis) {
+        victimReleases.due(nowMillis).forEach(id -> releaseVictim(id, nowMillis));
     }
 
     /** Lets a victim leave: it waits again, ends, or continues with its remaining workers. */
-    private void leave(WorkloadId id, long nowMillis) {
-        leaves.remove(id);
+    private void releaseVictim(WorkloadId id, long nowMillis) {
+        victimReleases.remove(id);
         Workload workload = simulatedCluster.workloads.get(id);
         if (workload != null && workload.state() instanceof WorkloadPhase.Holding holding) {
             switch (holding.phase()) {
@@ -142,14 +142,15 @@ final class SimulatedExecutor {
                 case WorkloadPhase.Phase.Incomplete incomplete -> {}
                 case WorkloadPhase.Phase.Stopping stopping -> {
                     if (behaviour.waitsAgain(workload, stopping.cause())) {
-                        ends.remove(id);
-                        state(workload.withState(WorkloadPhase.waitingAgain(nowMillis)));
+                        workEnds.remove(id);
+                        setWorkload(workload.withState(WorkloadPhase.waitingAgain(nowMillis)));
                     } else {
-                        end(id);
+                        endWorkload(id);
                     }
                 }
                 case WorkloadPhase.Phase.Shrinking shrinking ->
-                    state(workload.withState(holding.without(shrinking.workers(), new WorkloadPhase.Phase.Running())));
+                    setWorkload(workload.withState(
+                            holding.without(shrinking.workers(), new WorkloadPhase.Phase.Running())));
             }
         }
     }
@@ -161,7 +162,7 @@ final class SimulatedExecutor {
             taken.accept(decision);
             carryOut(decision, nowMillis);
         });
-        leave(nowMillis);
+        releaseDueVictims(nowMillis);
         return plan;
     }
 
@@ -172,29 +173,31 @@ final class SimulatedExecutor {
         }
         switch (decision) {
             case Decision.Start start -> {
-                write(workload.withState(WorkloadPhase.running(start.allocation(), now, start.fromReservation()))
-                        .withNomination(Optional.empty()));
-                noteEnd(workload, now, now);
+                storeWorkload(
+                        workload.withState(WorkloadPhase.running(start.allocation(), now, start.fromReservation()))
+                                .withNomination(Optional.empty()));
+                scheduleEnd(workload, now, now);
             }
             case Decision.Grow grow -> {
                 WorkloadPhase.Holding holding = holding(workload);
-                write(workload.withState(holding.with(grow.added(), workload.shape()))
+                storeWorkload(workload.withState(holding.with(grow.added(), workload.shape()))
                         .withNomination(Optional.empty()));
             }
-            case Decision.Preempt preempt -> {
-                leaves.put(workload.id(), deadline(workload, preempt.deadlineMillis(), now));
-                phase(workload, new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()));
+            case Decision.Evict evict -> {
+                victimReleases.put(workload.id(), deadline(workload, evict.deadlineMillis(), now));
+                setPhase(workload, new WorkloadPhase.Phase.Stopping(evict.cause(), evict.deadlineMillis()));
             }
             case Decision.Shrink shrink -> {
-                leaves.put(workload.id(), deadline(workload, shrink.deadlineMillis(), now));
+                victimReleases.put(workload.id(), deadline(workload, shrink.deadlineMillis(), now));
                 SortedSet<Integer> leaving = new TreeSet<>(shrink.workers());
                 if (holding(workload).phase() instanceof WorkloadPhase.Phase.Shrinking already) {
                     leaving.addAll(already.workers());
                 }
-                phase(workload, new WorkloadPhase.Phase.Shrinking(shrink.cause(), leaving, shrink.deadlineMillis()));
+                setPhase(workload, new WorkloadPhase.Phase.Shrinking(shrink.cause(), leaving, shrink.deadlineMillis()));
             }
-            case Decision.Nominate nominate -> write(workload.withNomination(Optional.of(nominate.place())));
-            case Decision.WithdrawNomination withdrawNomination -> write(workload.withNomination(Optional.empty()));
+            case Decision.Nominate nominate -> storeWorkload(workload.withNomination(Optional.of(nominate.place())));
+            case Decision.WithdrawNomination withdrawNomination ->
+                storeWorkload(workload.withNomination(Optional.empty()));
         }
     }
 
@@ -209,14 +212,14 @@ final class SimulatedExecutor {
         throw new IllegalStateException("a decision needs a running workload, but it does not run: " + workload.id());
     }
 
-    private void phase(Workload workload, WorkloadPhase.Phase phase) {
-        write(workload.withState(holding(workload).in(phase)));
+    private void setPhase(Workload workload, WorkloadPhase.Phase phase) {
+        storeWorkload(workload.withState(holding(workload).in(phase)));
     }
 
     /** The next moment at which work ends or a victim leaves. */
-    OptionalLong next(long nowMillis) {
-        OptionalLong end = ends.next(nowMillis);
-        OptionalLong leave = leaves.next(nowMillis);
+    OptionalLong nextEventMillis(long nowMillis) {
+        OptionalLong end = workEnds.next(nowMillis);
+        OptionalLong leave = victimReleases.next(nowMillis);
         if (end.isEmpty() || leave.isEmpty()) {
             return end.isEmpty() ? leave : end;
         }

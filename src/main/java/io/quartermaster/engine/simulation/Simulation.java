@@ -26,36 +26,36 @@ import java.util.TreeSet;
 
 /** Simulation of one scenario: it runs an engine in virtual time, as a shell with perfect executors would. */
 public final class Simulation {
-    private static final int MOST_PLANS_PER_INSTANT = 50;
+    private static final int MAX_PLANS_PER_INSTANT = 50;
 
     private final Scenario scenario;
-    private final Receipting receipting;
+    private final ReceiptMode receiptMode;
     private final Engine engine;
     private final SimulatedCluster simulatedCluster = new SimulatedCluster();
     private final ExpectationChecker expectationChecker;
-    private final SimulatedExecutor shell;
+    private final SimulatedExecutor simulatedExecutor;
     private final SortedMap<WorkloadId, Scenario.Job> jobs = new TreeMap<>();
     private final List<String> failures = new ArrayList<>();
-    private final List<SimulationResult.Moment> moments = new ArrayList<>();
-    private final List<SimulationResult.Taken> taken = new ArrayList<>();
+    private final List<SimulationResult.StateSample> stateSamples = new ArrayList<>();
+    private final List<SimulationResult.TimedDecision> decisions = new ArrayList<>();
     private final SortedMap<String, List<SimulationResult.Sample>> usage = new TreeMap<>();
     private final List<SimulationResult.Sample> waiting = new ArrayList<>();
     private final List<SimulationResult.Sample> capacity = new ArrayList<>();
     private OptionalLong nextPlanAt = OptionalLong.empty();
 
-    private Simulation(Scenario scenario, Receipting receipting) {
+    private Simulation(Scenario scenario, ReceiptMode receiptMode) {
         this.scenario = scenario;
-        this.receipting = receipting;
+        this.receiptMode = receiptMode;
         this.engine = new Engine(scenario.settings());
         this.expectationChecker = new ExpectationChecker(simulatedCluster, engine);
-        this.shell = new SimulatedExecutor(engine, simulatedCluster, new AsWritten());
+        this.simulatedExecutor = new SimulatedExecutor(engine, simulatedCluster, new ScenarioBehaviour());
     }
 
     /**
      * Behaviour of a scenario: work runs as long as the scenario says, keeps the engine's grace, and always waits
      * again.
      */
-    private final class AsWritten implements SimulatedExecutor.Behaviour {
+    private final class ScenarioBehaviour implements SimulatedExecutor.Behaviour {
         @Override
         public OptionalLong runsForMillis(Workload workload) {
             Scenario.Job job = jobs.get(workload.id());
@@ -74,21 +74,21 @@ public final class Simulation {
     }
 
     /** Whether the simulation derives the receipt of every decision; if so, it makes each plan twice. */
-    public enum Receipting {
+    public enum ReceiptMode {
         NO_RECEIPTS,
         RECEIPTS
     }
 
     /** Runs a scenario to its last expectation or event. */
     public static SimulationResult run(Scenario scenario) {
-        return run(scenario, Receipting.NO_RECEIPTS);
+        return run(scenario, ReceiptMode.NO_RECEIPTS);
     }
 
-    public static SimulationResult run(Scenario scenario, Receipting receipting) {
-        return new Simulation(scenario, receipting).play();
+    public static SimulationResult run(Scenario scenario, ReceiptMode receiptMode) {
+        return new Simulation(scenario, receiptMode).runToEnd();
     }
 
-    private SimulationResult play() {
+    private SimulationResult runToEnd() {
         setUp();
         SortedSet<Long> fixed = new TreeSet<>();
         scenario.timeline().forEach(event -> fixed.add(event.atMillis()));
@@ -100,13 +100,14 @@ public final class Simulation {
         boolean settles = true;
         while (now <= last && settles) {
             played = now;
-            happen(now);
+            applyTimeline(now);
             settles = planUntilSteady(now);
-            check(now);
-            sample(now);
-            now = next(now, fixed).orElse(last + 1);
+            checkExpectations(now);
+            recordSamples(now);
+            now = nextMoment(now, fixed).orElse(last + 1);
         }
-        return new SimulationResult(scenario.name(), failures, taken, moments, usage, waiting, capacity, played);
+        return new SimulationResult(
+                scenario.name(), failures, decisions, stateSamples, usage, waiting, capacity, played);
     }
 
     private void setUp() {
@@ -124,42 +125,42 @@ public final class Simulation {
     private void submit(Scenario.Job job) {
         Workload workload = job.workload();
         jobs.put(workload.id(), job);
-        shell.know(workload, 0);
+        simulatedExecutor.addWorkload(workload, 0);
         engine.apply(List.of(new Change.WorkloadSet(workload)));
     }
 
-    private OptionalLong next(long now, SortedSet<Long> fixed) {
+    private OptionalLong nextMoment(long now, SortedSet<Long> fixed) {
         SortedSet<Long> times = new TreeSet<>(fixed.tailSet(now + 1));
-        shell.next(now).ifPresent(times::add);
+        simulatedExecutor.nextEventMillis(now).ifPresent(times::add);
         nextPlanAt.ifPresent(times::add);
         SortedSet<Long> later = times.tailSet(now + 1);
         return later.isEmpty() ? OptionalLong.empty() : OptionalLong.of(later.first());
     }
 
     /** Applies the due events: work ends, victims leave, then the timeline. */
-    private void happen(long now) {
-        shell.happen(now);
+    private void applyTimeline(long now) {
+        simulatedExecutor.applyDueEvents(now);
         for (Scenario.Event event : scenario.timeline()) {
             if (event.atMillis() == now) {
-                event.acts().forEach(act -> act(act, now));
+                event.acts().forEach(act -> applyAct(act, now));
             }
         }
     }
 
-    private void act(Scenario.Act act, long now) {
+    private void applyAct(Scenario.Act act, long now) {
         switch (act) {
             case Scenario.Act.Submit submit -> submit(submit.job());
-            case Scenario.Act.End end -> shell.end(end.workload());
-            case Scenario.Act.NodeDown down -> node(down.node(), false, now);
-            case Scenario.Act.NodeUp up -> node(up.node(), true, now);
+            case Scenario.Act.End end -> simulatedExecutor.endWorkload(end.workload());
+            case Scenario.Act.NodeDown down -> setNodeUp(down.node(), false, now);
+            case Scenario.Act.NodeUp up -> setNodeUp(up.node(), true, now);
             case Scenario.Act.SetQuota set -> engine.apply(List.of(new Change.QuotaSet(set.quota())));
-            case Scenario.Act.OrderQueue order -> shell.order(order);
+            case Scenario.Act.OrderQueue order -> simulatedExecutor.orderQueue(order);
             case Scenario.Act.SetQueue set -> engine.apply(List.of(set.queue()));
             case Scenario.Act.SetBudget set -> engine.apply(List.of(set.budget()));
         }
     }
 
-    private void node(NodeId id, boolean up, long now) {
+    private void setNodeUp(NodeId id, boolean up, long now) {
         Node node = simulatedCluster.nodes.get(id);
         if (node == null) {
             throw new IllegalArgumentException("node " + id + " does not exist");
@@ -173,7 +174,7 @@ public final class Simulation {
                             .allocation(workload.id())
                             .filter(held -> held.touches(id))
                             .isPresent()) {
-                shell.lose(
+                simulatedExecutor.loseNode(
                         workload,
                         id,
                         now,
@@ -184,10 +185,10 @@ public final class Simulation {
 
     /** Plans until a plan has no decisions; false if none of the permitted plans is without decisions. */
     private boolean planUntilSteady(long now) {
-        int plans = scenario.cycles().orElse(MOST_PLANS_PER_INSTANT);
+        int plans = scenario.cycles().orElse(MAX_PLANS_PER_INSTANT);
         for (int i = 0; i < plans; i++) {
             Iterator<DecisionReceipt> receipts = receipts(now);
-            Plan plan = shell.plan(now, decision -> take(decision, now, receipts));
+            Plan plan = simulatedExecutor.plan(now, decision -> recordDecision(decision, now, receipts));
             failures.addAll(ExpectationChecker.failures(plan));
             nextPlanAt = plan.nextPlanAtMillis();
             if (plan.decisions().isEmpty()) {
@@ -203,26 +204,26 @@ public final class Simulation {
     /** The receipts of the next plan, one per decision; none if the simulation derives no receipts. */
     private Iterator<DecisionReceipt> receipts(long now) {
         List<DecisionReceipt> ofPlan =
-                switch (receipting) {
+                switch (receiptMode) {
                     case RECEIPTS -> ReceiptDerivation.of(engine.snapshot(), now);
                     case NO_RECEIPTS -> List.of();
                 };
         return ofPlan.iterator();
     }
 
-    private void take(Decision decision, long now, Iterator<DecisionReceipt> receipts) {
+    private void recordDecision(Decision decision, long now, Iterator<DecisionReceipt> receipts) {
         Optional<DecisionReceipt> receipt = receipts.hasNext() ? Optional.of(receipts.next()) : Optional.empty();
         if (receipt.isPresent() && !receipt.get().decision().equals(decision)) {
             throw new IllegalStateException("the receipt " + receipt.get() + " is not of the decision " + decision);
         }
-        taken.add(new SimulationResult.Taken(now, decision, receipt));
-        if (decision instanceof Decision.Preempt preempt) {
-            simulatedCluster.preempted.add(preempt.workload());
+        decisions.add(new SimulationResult.TimedDecision(now, decision, receipt));
+        if (decision instanceof Decision.Evict evict) {
+            simulatedCluster.preempted.add(evict.workload());
         }
     }
 
     /** Records the use of each tenant, the capacity and the number of waiting workloads, where they have changed. */
-    private void sample(long now) {
+    private void recordSamples(long now) {
         SortedMap<String, Long> held = new TreeMap<>();
         usage.keySet().forEach(tenant -> held.put(tenant, 0L));
         long waits = 0;
@@ -250,11 +251,11 @@ public final class Simulation {
         }
     }
 
-    private void check(long now) {
+    private void checkExpectations(long now) {
         for (Expectation expectation : scenario.expectations()) {
             if (expectation.atMillis() == now) {
                 failures.addAll(expectationChecker.failures(expectation));
-                moments.add(new SimulationResult.Moment(
+                stateSamples.add(new SimulationResult.StateSample(
                         now, List.copyOf(simulatedCluster.workloads.values()), engine.waits()));
             }
         }

@@ -22,8 +22,8 @@ import java.util.TreeMap;
 public record SimulationResult(
         String scenario,
         List<String> failures,
-        List<Taken> decisions,
-        List<Moment> moments,
+        List<TimedDecision> decisions,
+        List<StateSample> stateSamples,
         SortedMap<String, List<Sample>> usage,
         List<Sample> waiting,
         List<Sample> capacity,
@@ -32,7 +32,7 @@ public record SimulationResult(
     public SimulationResult {
         failures = List.copyOf(failures);
         decisions = List.copyOf(decisions);
-        moments = List.copyOf(moments);
+        stateSamples = List.copyOf(stateSamples);
         usage = Collections.unmodifiableSortedMap(new TreeMap<>(usage));
         waiting = List.copyOf(waiting);
         capacity = List.copyOf(capacity);
@@ -50,8 +50,8 @@ public record SimulationResult(
      *
      * @param receipt its receipt; empty if the simulation derived no receipts
      */
-    public record Taken(long atMillis, Decision decision, Optional<DecisionReceipt> receipt) {}
+    public record TimedDecision(long atMillis, Decision decision, Optional<DecisionReceipt> receipt) {}
 
     /** The state at an expectation. */
-    public record Moment(long atMillis, List<Workload> workloads, List<WaitReasons> waits) {}
+    public record StateSample(long atMillis, List<Workload> workloads, List<WaitReasons> waits) {}
 }

@@ -10,45 +10,45 @@ import java.util.function.Consumer;
  */
 public final class ChangeLog {
     /** The greatest length of the log; going through more changes one by one costs more than rebuilding. */
-    private static final int MOST = 1 << 14;
+    private static final int MAX_CHANGES = 1 << 14;
 
     private final List<StateChange> log = new ArrayList<>();
-    private int most = MOST;
-    private long begin;
-    private boolean taken;
-    private long changesOfUse;
+    private int maxChanges = MAX_CHANGES;
+    private long firstCursor;
+    private boolean cursorTaken;
+    private long useChanges;
 
     /** Makes every change invalidate the whole log from now on. Recomputing everything must give the same results. */
     public void disableIncremental() {
-        most = 0;
+        maxChanges = 0;
         invalidate();
     }
 
     /** Whether caches may rely on the log. */
     public boolean isIncremental() {
-        return most > 0;
+        return maxChanges > 0;
     }
 
     /**
      * The scheduling classes that the changes since a position may concern: those of changed groups, those of their
      * tenants, and single ones.
      */
-    public Affected affectedSince(long place) {
+    public Affected affectedSince(long cursor) {
         List<List<SchedulingClass>> together = new ArrayList<>(2);
         List<SchedulingClass> single = new ArrayList<>();
-        for (long at = place; at < begin + log.size(); at++) {
+        for (long at = cursor; at < firstCursor + log.size(); at++) {
             switch (get(at)) {
-                case GroupState groupState -> addNew(together, groupState.lines());
-                case GroupState.TenantBoundsChanged bounds ->
+                case GroupState groupState -> addNew(together, groupState.schedulingClasses());
+                case GroupState.TenantBoundsChange bounds ->
                     addNew(together, bounds.group().tenant());
                 case SchedulingClass schedulingClass -> single.add(schedulingClass);
                 case CapacityChange passed -> {}
-                case FairShareChanged moved -> {}
-                case AttemptMade attemptMade -> {}
+                case FairShareChange moved -> {}
+                case AttemptChange attemptMade -> {}
             }
         }
         single.removeIf(schedulingClass -> !schedulingClass.isEmpty()
-                && (isIn(together, schedulingClass.group().lines())
+                && (isIn(together, schedulingClass.group().schedulingClasses())
                         || isIn(together, schedulingClass.group().tenant())));
         return new Affected(together, single);
     }
@@ -81,14 +81,14 @@ public final class ChangeLog {
     /** A change of a group's use, of a class's members, or of a fair share. */
     public sealed interface StateChange
             permits GroupState,
-                    GroupState.TenantBoundsChanged,
+                    GroupState.TenantBoundsChange,
                     CapacityChange,
                     SchedulingClass,
-                    AttemptMade,
-                    FairShareChanged {}
+                    AttemptChange,
+                    FairShareChange {}
 
     /** The class has another next attempt because of its attempts in this plan; the class itself is unchanged. */
-    public record AttemptMade(SchedulingClass line) implements StateChange {}
+    public record AttemptChange(SchedulingClass schedulingClass) implements StateChange {}
 
     /**
      * The capacity of a pool, or of all pools together, may now prevent requests that it did not prevent before, or the
@@ -101,52 +101,52 @@ public final class ChangeLog {
     static final StateChange CAPACITY = CapacityChange.CROSSED;
 
     public void add(StateChange stateChange) {
-        changesOfUse += isOfUse(stateChange) ? 1 : 0;
-        boolean again = !taken && !log.isEmpty() && log.getLast() == stateChange;
+        useChanges += isUseChange(stateChange) ? 1 : 0;
+        boolean again = !cursorTaken && !log.isEmpty() && log.getLast() == stateChange;
         if (!again) {
-            if (log.size() >= most) {
+            if (log.size() >= maxChanges) {
                 invalidate();
             }
             log.add(stateChange);
-            taken = false;
+            cursorTaken = false;
         }
     }
 
-    private static boolean isOfUse(StateChange stateChange) {
+    private static boolean isUseChange(StateChange stateChange) {
         return switch (stateChange) {
             case GroupState groupState -> true;
-            case GroupState.TenantBoundsChanged bounds -> true;
+            case GroupState.TenantBoundsChange bounds -> true;
             case CapacityChange passed -> true;
-            case FairShareChanged moved -> true;
+            case FairShareChange moved -> true;
             case SchedulingClass schedulingClass -> false;
-            case AttemptMade attemptMade -> false;
+            case AttemptChange attemptMade -> false;
         };
     }
 
     /** How often the use or the share of some group has changed, or everything. */
-    long changesOfUse() {
-        return changesOfUse;
+    long useChanges() {
+        return useChanges;
     }
 
     /** Declares everything that was cached from the log outdated. */
     public void invalidate() {
-        changesOfUse++;
-        begin += log.size() + 1L;
+        useChanges++;
+        firstCursor += log.size() + 1L;
         log.clear();
     }
 
     /** The position of the next change. The caller has processed all changes before it. */
-    public long cursor() {
-        taken = true;
-        return begin + log.size();
+    public long takeCursor() {
+        cursorTaken = true;
+        return firstCursor + log.size();
     }
 
     /** Whether the log still has all changes from a position on. */
-    public boolean covers(long place) {
-        return place >= begin;
+    public boolean covers(long cursor) {
+        return cursor >= firstCursor;
     }
 
-    public StateChange get(long place) {
-        return log.get((int) (place - begin));
+    public StateChange get(long cursor) {
+        return log.get((int) (cursor - firstCursor));
     }
 }

@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * adding the last or a new first is therefore cheap; any other change moves the shorter side.
  */
 public final class ClassMembers extends AbstractList<Workload> {
-    private static final int LEAST = 4;
+    private static final int MIN_CAPACITY = 4;
 
-    private @Nullable Workload[] elements = new Workload[LEAST];
+    private @Nullable Workload[] elements = new Workload[MIN_CAPACITY];
     private int first;
     private int end;
 
@@ -83,7 +83,7 @@ public final class ClassMembers extends AbstractList<Workload> {
     @Override
     public void clear() {
         if (size() > 0) {
-            elements = new Workload[LEAST];
+            elements = new Workload[MIN_CAPACITY];
             first = 0;
             end = 0;
         }

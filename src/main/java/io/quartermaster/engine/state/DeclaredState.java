@@ -49,7 +49,7 @@ public final class DeclaredState {
         return poolsWaitBeforePreempting;
     }
 
-    private void notePools() {
+    private void updatePoolsWait() {
         poolsWaitBeforePreempting = pools.values().stream().anyMatch(pool -> pool.waitBeforePreemptingMillis() > 0);
     }
 
@@ -146,7 +146,7 @@ public final class DeclaredState {
     /**
      * The status of a path and all paths above it: suspended if one of them is, otherwise whether a budget is used up.
      */
-    public Change.AccountStatus standing(QuotaPath path) {
+    public Change.AccountStatus accountStatus(QuotaPath path) {
         Change.AccountStatus found = Change.AccountStatus.ACTIVE;
         for (QuotaPath prefix : accountStatuses.isEmpty() ? List.<QuotaPath>of() : path.fromTenant()) {
             Change.AccountStatus here = accountStatuses.getOrDefault(prefix, Change.AccountStatus.ACTIVE);
@@ -159,7 +159,7 @@ public final class DeclaredState {
     }
 
     /** The topmost suspended path among the path and those above it; the path itself if none is suspended. */
-    public QuotaPath suspended(QuotaPath path) {
+    public QuotaPath suspendedPath(QuotaPath path) {
         return path.fromTenant().stream()
                 .filter(prefix -> accountStatuses.get(prefix) == Change.AccountStatus.SUSPENDED)
                 .findFirst()
@@ -181,8 +181,8 @@ public final class DeclaredState {
             case Change.NodeRemoved removed -> nodes.remove(removed.node()) != null;
             case Change.QuotaSet set -> setQuota(set.quota());
             case Change.QuotaRemoved removed -> removeQuota(removed.path(), removed.scope());
-            case Change.CapacityReservationSet set -> quotaCalendar.set(set.reservation());
-            case Change.CapacityReservationRemoved removed -> quotaCalendar.remove(removed.id());
+            case Change.CapacityReservationSet set -> quotaCalendar.setReservation(set.reservation());
+            case Change.CapacityReservationRemoved removed -> quotaCalendar.removeReservation(removed.id());
             case Change.ProfileSet set ->
                 !set.profile().equals(profileOrders.put(set.profile().id(), set.profile()));
             case Change.ProfileRemoved removed -> profileOrders.remove(removed.profile()) != null;
@@ -191,7 +191,7 @@ public final class DeclaredState {
                         ? strictQueues.add(set.queue())
                         : strictQueues.remove(set.queue());
             case Change.QueueRemoved removed -> strictQueues.remove(removed.queue());
-            case Change.AccountStatusSet set -> setStanding(set.path(), set.status());
+            case Change.AccountStatusSet set -> setAccountStatus(set.path(), set.status());
             case Change.CapsSet set ->
                 !set.caps().equals(concurrencyCaps.put(set.caps().path(), set.caps()));
             case Change.CapsRemoved removed -> concurrencyCaps.remove(removed.path()) != null;
@@ -204,22 +204,22 @@ public final class DeclaredState {
     }
 
     private boolean setPool(Pool pool) {
-        quotaCalendar.note(pool);
+        quotaCalendar.record(pool);
         boolean news = !pool.equals(pools.put(pool.id(), pool));
-        notePools();
+        updatePoolsWait();
         return news;
     }
 
     private boolean removePool(PoolId id) {
         boolean news = pools.remove(id) != null;
-        notePools();
+        updatePoolsWait();
         news |= nodes.values().removeIf(node -> node.pool().equals(id));
         news |= quotaCalendar.removePool(id);
         return news | quotas.remove(Scope.of(id)) != null;
     }
 
     private boolean setQuota(Quota quota) {
-        quotaCalendar.note(quota);
+        quotaCalendar.record(quota);
         return !quota.equals(
                 quotas.computeIfAbsent(quota.scope(), scope -> new TreeMap<>()).put(quota.path(), quota));
     }
@@ -227,14 +227,14 @@ public final class DeclaredState {
     private boolean removeQuota(QuotaPath path, Scope scope) {
         SortedMap<QuotaPath, Quota> ofScope = quotas.getOrDefault(scope, new TreeMap<>());
         boolean news = ofScope.remove(path) != null;
-        quotaCalendar.forget(path, scope);
+        quotaCalendar.removeQuota(path, scope);
         if (ofScope.isEmpty()) {
             quotas.remove(scope);
         }
         return news;
     }
 
-    private boolean setStanding(QuotaPath path, Change.AccountStatus accountStatus) {
+    private boolean setAccountStatus(QuotaPath path, Change.AccountStatus accountStatus) {
         Change.AccountStatus before = accountStatus == Change.AccountStatus.ACTIVE
                 ? accountStatuses.remove(path)
                 : accountStatuses.put(path, accountStatus);
@@ -244,10 +244,10 @@ public final class DeclaredState {
     /** Copies the whole state of another object into this empty one. */
     public void apply(DeclaredState other) {
         pools.putAll(other.pools);
-        notePools();
+        updatePoolsWait();
         nodes.putAll(other.nodes);
         other.quotas.forEach((scope, ofScope) -> quotas.put(scope, new TreeMap<>(ofScope)));
-        quotaCalendar.takeOver(other.quotaCalendar);
+        quotaCalendar.copyFrom(other.quotaCalendar);
         profileOrders.putAll(other.profileOrders);
         strictQueues.addAll(other.strictQueues);
         accountStatuses.putAll(other.accountStatuses);
@@ -261,7 +261,7 @@ public final class DeclaredState {
         pools.values().forEach(pool -> changes.add(new Change.PoolSet(pool)));
         nodes.values().forEach(node -> changes.add(new Change.NodeSet(node)));
         quotas.values().forEach(ofScope -> ofScope.values().forEach(quota -> changes.add(new Change.QuotaSet(quota))));
-        quotaCalendar.all().forEach(each -> changes.add(new Change.CapacityReservationSet(each)));
+        quotaCalendar.reservations().forEach(each -> changes.add(new Change.CapacityReservationSet(each)));
         profileOrders.values().forEach(profileOrder -> changes.add(new Change.ProfileSet(profileOrder)));
         strictQueues.forEach(queue -> changes.add(new Change.QueueSet(queue, QueueOrder.STRICT_FIFO)));
         accountStatuses.forEach((path, accountStatus) -> changes.add(new Change.AccountStatusSet(path, accountStatus)));

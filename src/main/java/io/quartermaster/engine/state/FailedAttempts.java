@@ -38,7 +38,7 @@ public final class FailedAttempts {
      *
      * @param withinReserved whether the start would have been within the reservation
      */
-    public void startFailed(boolean withinReserved) {
+    public void recordStartFailure(boolean withinReserved) {
         startReservations = poolCapacity.reservationVersion();
         startFreed = signature.freed(Availability.NOW);
         startWithin = withinReserved;
@@ -57,7 +57,7 @@ public final class FailedAttempts {
      *
      * @param withinReserved whether the start would have been within the reservation
      */
-    public void releasesFailed(boolean withinReserved) {
+    public void recordReleasesFailure(boolean withinReserved) {
         releasesReservations = poolCapacity.reservationVersion();
         releasesFreed = signature.freed(Availability.AFTER_RELEASES);
         releasesWithin = withinReserved;
@@ -77,7 +77,7 @@ public final class FailedAttempts {
      * @param admitted whether the quotas would have admitted the start after all evicted work has left
      * @param byMovesOnly whether nothing was allowed but to move work
      */
-    public void makingRoomFailed(boolean withinReserved, boolean admitted, boolean byMovesOnly) {
+    public void recordRoomFailure(boolean withinReserved, boolean admitted, boolean byMovesOnly) {
         roomReservations = poolCapacity.reservationVersion();
         roomFreed = signature.freed(Availability.AFTER_RELEASES);
         roomReleases = schedulingState.cluster().moveSearches().releases();
@@ -105,7 +105,7 @@ public final class FailedAttempts {
     }
 
     /** Whether it is known that no room can be made, by evictions neither. */
-    public boolean isMakingRoomKnownToFail(boolean withinReserved, boolean byMovesOnly) {
+    public boolean isRoomKnownToFail(boolean withinReserved, boolean byMovesOnly) {
         return schedulingState.changes().isIncremental()
                 && roomRights == schedulingState.rightsVersion()
                 && (byMovesOnly || !roomByMovesOnly)

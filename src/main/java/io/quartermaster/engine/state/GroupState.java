@@ -12,12 +12,12 @@ public final class GroupState implements ChangeLog.StateChange {
     private final List<SchedulingClass> tenant;
     private final List<QuotaNode> leaves;
     private final List<SchedulingClass> schedulingClasses = new ArrayList<>(2);
-    private final TenantBoundsChanged tenantBoundsChanged = new TenantBoundsChanged(this);
+    private final TenantBoundsChange tenantBoundsChange = new TenantBoundsChange(this);
 
     /**
      * A change of the group's use that also changes how much the bounds above it leave for other groups of the tenant.
      */
-    public record TenantBoundsChanged(GroupState group) implements ChangeLog.StateChange {}
+    public record TenantBoundsChange(GroupState group) implements ChangeLog.StateChange {}
 
     /**
      * @param tenant the scheduling classes of all groups of its tenant
@@ -33,7 +33,7 @@ public final class GroupState implements ChangeLog.StateChange {
     }
 
     /** The scheduling classes of the group. */
-    public List<SchedulingClass> lines() {
+    public List<SchedulingClass> schedulingClasses() {
         return schedulingClasses;
     }
 
@@ -57,7 +57,7 @@ public final class GroupState implements ChangeLog.StateChange {
         for (QuotaNode leaf : leaves) {
             passed |= leaf.takeCrossedBoundsAbove();
         }
-        return passed ? tenantBoundsChanged : this;
+        return passed ? tenantBoundsChange : this;
     }
 
     /**

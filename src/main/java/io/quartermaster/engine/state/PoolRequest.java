@@ -62,7 +62,7 @@ public final class PoolRequest {
                 poolCapacity, other, Optional.empty(), Optional.empty(), ofGroup, isOpenAfter, budgetMeters);
     }
 
-    public PoolCapacity space() {
+    public PoolCapacity poolCapacity() {
         return poolCapacity;
     }
 
@@ -93,7 +93,7 @@ public final class PoolRequest {
             return false;
         }
         for (BudgetMeter budgetMeter : budgetMeters) {
-            if (!budgetMeter.allowsIn(
+            if (!budgetMeter.allowsAfter(
                     millis, quotaRequest.gpuMilli(), quotaRequest.preemptible(), quotaRequest.runtimeMillis())) {
                 return false;
             }
@@ -110,7 +110,7 @@ public final class PoolRequest {
         return poolCapacity.pool().id();
     }
 
-    public QuotaRequest ask() {
+    public QuotaRequest quotaRequest() {
         return quotaRequest;
     }
 
@@ -147,10 +147,10 @@ public final class PoolRequest {
     }
 
     /** Whether the pool could take it with every known node up and empty. */
-    boolean couldEver(PlacementRequest placementRequest) {
+    boolean couldEverFit(PlacementRequest placementRequest) {
         Boolean known = possible;
         if (known == null) {
-            known = poolCapacity.couldEver(placementRequest);
+            known = poolCapacity.couldEverFit(placementRequest);
             possible = known;
         }
         return known;

@@ -33,21 +33,21 @@ public final class PoolRequestFactory {
     }
 
     /** The capacity of a pool, if the pool is known. */
-    public Optional<PoolCapacity> space(PoolId pool) {
-        return schedulingState.cluster().space(pool);
+    public Optional<PoolCapacity> poolCapacity(PoolId pool) {
+        return schedulingState.cluster().poolCapacity(pool);
     }
 
     /** The request of a class to each of its known pools, in the order of the pools. */
     public List<PoolRequest> forClass(SchedulingClass schedulingClass) {
         return schedulingClass.requests(() -> {
-            List<PoolRequest> wishes = new ArrayList<>();
+            List<PoolRequest> poolRequests = new ArrayList<>();
             for (PoolId pool : schedulingClass.key().pools()) {
-                space(pool)
+                poolCapacity(pool)
                         .filter(poolCapacity ->
                                 schedulingClass.key().pinnedNode().isEmpty() || poolCapacity instanceof NodePool)
-                        .ifPresent(poolCapacity -> wishes.add(forPool(schedulingClass, poolCapacity)));
+                        .ifPresent(poolCapacity -> poolRequests.add(forPool(schedulingClass, poolCapacity)));
             }
-            return List.copyOf(wishes);
+            return List.copyOf(poolRequests);
         });
     }
 
@@ -56,12 +56,12 @@ public final class PoolRequestFactory {
         Shape shape = effectiveShape(schedulingClass);
         long gpuMilli = shape.isPlain()
                 ? poolCapacity.gpuMilliOf(shape.gpus()) * schedulingClass.workersOfHead()
-                : request(schedulingClass).gpuMilli(poolCapacity);
-        QuotaRequest quotaRequest = ask(key, poolCapacity, gpuMilli).noted();
+                : placementRequest(schedulingClass).gpuMilli(poolCapacity);
+        QuotaRequest quotaRequest = quotaRequest(key, poolCapacity, gpuMilli).recordAtNodes();
         Optional<RequestSignature> requestSignature = schedulingClass.takesAnyNode()
                 ? Optional.of(schedulingState
                         .cluster()
-                        .signature(poolCapacity, request(schedulingClass), quotaRequest.gpuMilli()))
+                        .signature(poolCapacity, placementRequest(schedulingClass), quotaRequest.gpuMilli()))
                 : Optional.empty();
         return new PoolRequest(
                 poolCapacity,
@@ -71,12 +71,12 @@ public final class PoolRequestFactory {
                         ? Optional.empty()
                         : requestSignature.map(
                                 signature -> new FailedAttempts(poolCapacity, signature, schedulingState)),
-                schedulingState.running().running(poolCapacity.pool().id(), key.path()),
+                schedulingState.runningWork().running(poolCapacity.pool().id(), key.path()),
                 inMillis -> isOpen(schedulingClass, poolCapacity.pool(), inMillis),
                 schedulingState.cluster().meters(poolCapacity.pool().id(), key.path()));
     }
 
-    private QuotaRequest ask(SchedulingClass.Key key, PoolCapacity poolCapacity, long gpuMilli) {
+    private QuotaRequest quotaRequest(SchedulingClass.Key key, PoolCapacity poolCapacity, long gpuMilli) {
         return new QuotaRequest(
                 schedulingState.cluster().bindingLeaves(poolCapacity.pool().id(), key.path()),
                 schedulingState.cluster().caps().over(key.path(), key.user()),
@@ -122,10 +122,10 @@ public final class PoolRequestFactory {
         PlacementRequest placementRequest = new PlacementRequest(
                 shape, schedulingClass.numbersWanted(), schedulingClass.key().path(), nodes(schedulingClass));
         return schedulingClass.key().pools().stream()
-                .flatMap(pool -> space(pool).stream())
-                .anyMatch(poolCapacity -> schedulingState.isEverAdmissible(
-                                ask(schedulingClass.key(), poolCapacity, placementRequest.gpuMilli(poolCapacity)))
-                        && poolCapacity.couldEver(placementRequest));
+                .flatMap(pool -> poolCapacity(pool).stream())
+                .anyMatch(poolCapacity -> schedulingState.isEverAdmissible(quotaRequest(
+                                schedulingClass.key(), poolCapacity, placementRequest.gpuMilli(poolCapacity)))
+                        && poolCapacity.couldEverFit(placementRequest));
     }
 
     /**
@@ -137,7 +137,7 @@ public final class PoolRequestFactory {
         if (!(workload.state() instanceof WorkloadPhase.Holding holding)) {
             return Optional.empty();
         }
-        Optional<EvictionCandidate> evictionCandidate = SchedulingState.evictable(workload, holding);
+        Optional<EvictionCandidate> evictionCandidate = SchedulingState.evictionCandidate(workload, holding);
         List<Integer> numbers = List.copyOf(SchedulingState.numbers(holding.allocation()));
         PlacementRequest placementRequest =
                 new PlacementRequest(workload.shape(), numbers, workload.path(), node -> true);
@@ -147,12 +147,12 @@ public final class PoolRequestFactory {
         for (PoolId pool : evictionCandidate.isEmpty()
                 ? List.<PoolId>of()
                 : workload.pools().subList(0, own)) {
-            Optional<EvictionPlan.Eviction> move = space(pool)
+            Optional<EvictionPlan.Eviction> move = poolCapacity(pool)
                     .filter(room -> mayStartIn(room, workload, placementRequest, inMillis))
                     .flatMap(room -> evictionPlanner.moveTo(
                             evictionCandidate.get(),
                             room,
-                            ask(anew, room, placementRequest.gpuMilli(room)),
+                            quotaRequest(anew, room, placementRequest.gpuMilli(room)),
                             placementRequest));
             if (move.isPresent()) {
                 return move;
@@ -166,7 +166,7 @@ public final class PoolRequestFactory {
         return schedulingState.isOpen(
                         poolCapacity.pool(), inMillis, workload.preemptible(), workload.maxRuntimeMillis())
                 && schedulingState.cluster().meters(poolCapacity.pool().id(), workload.path()).stream()
-                        .allMatch(budgetMeter -> budgetMeter.allowsIn(
+                        .allMatch(budgetMeter -> budgetMeter.allowsAfter(
                                 inMillis,
                                 placementRequest.gpuMilli(poolCapacity),
                                 workload.preemptible(),
@@ -184,8 +184,8 @@ public final class PoolRequestFactory {
                         schedulingClass.key().maxRuntimeMillis());
     }
 
-    public PlacementRequest request(SchedulingClass schedulingClass) {
-        return schedulingClass.request(() -> new PlacementRequest(
+    public PlacementRequest placementRequest(SchedulingClass schedulingClass) {
+        return schedulingClass.placementRequest(() -> new PlacementRequest(
                 effectiveShape(schedulingClass),
                 schedulingClass.numbersWanted(),
                 schedulingClass.key().path(),
@@ -193,8 +193,8 @@ public final class PoolRequestFactory {
     }
 
     /** Whether the pool could take the request with every known node up and empty. */
-    public boolean couldEver(SchedulingClass schedulingClass, PoolRequest poolRequest) {
-        return poolRequest.couldEver(request(schedulingClass));
+    public boolean couldEverFit(SchedulingClass schedulingClass, PoolRequest poolRequest) {
+        return poolRequest.couldEverFit(placementRequest(schedulingClass));
     }
 
     /**
@@ -202,12 +202,12 @@ public final class PoolRequestFactory {
      * work accepts a reduced start, its least request decides.
      */
     public boolean isOnlyForClosedNodes(SchedulingClass schedulingClass, PoolRequest poolRequest) {
-        if (!poolRequest.space().hasClosedNodes()) {
+        if (!poolRequest.poolCapacity().hasClosedNodes()) {
             return false;
         }
         return schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole && whole.takesFewer()
-                ? poolRequest.space().isOnlyForClosedNodes(withGpus(schedulingClass, whole.fewest()))
-                : poolRequest.isOnlyForClosedNodes(request(schedulingClass));
+                ? poolRequest.poolCapacity().isOnlyForClosedNodes(withGpus(schedulingClass, whole.fewest()))
+                : poolRequest.isOnlyForClosedNodes(placementRequest(schedulingClass));
     }
 
     /**
@@ -215,10 +215,10 @@ public final class PoolRequestFactory {
      * and empty.
      */
     public boolean couldEverStart(SchedulingClass schedulingClass, PoolRequest poolRequest) {
-        return couldEver(schedulingClass, poolRequest)
+        return couldEverFit(schedulingClass, poolRequest)
                 || schedulingClass.key().shape().gpus() instanceof GpuRequest.Whole whole
                         && whole.takesFewer()
-                        && poolRequest.space().couldEver(withGpus(schedulingClass, whole.fewest()));
+                        && poolRequest.poolCapacity().couldEverFit(withGpus(schedulingClass, whole.fewest()));
     }
 
     /** The least request with which the head of a class starts in a pool. */
@@ -231,13 +231,14 @@ public final class PoolRequestFactory {
     /** The request of the head to a pool with fewer GPUs for each worker. */
     public PoolRequest withGpus(SchedulingClass schedulingClass, PoolRequest poolRequest, int gpus) {
         return poolRequest.with(poolRequest
-                .ask()
-                .with(poolRequest.space().gpuMilliOf(GpuRequest.whole(gpus)) * schedulingClass.workersOfHead()));
+                .quotaRequest()
+                .with(poolRequest.poolCapacity().gpuMilliOf(GpuRequest.whole(gpus)) * schedulingClass.workersOfHead()));
     }
 
     /** The placement request of the head with fewer GPUs for each worker. */
     public PlacementRequest withGpus(SchedulingClass schedulingClass, int gpus) {
-        return request(schedulingClass).with(schedulingClass.key().shape().with(GpuRequest.whole(gpus)));
+        return placementRequest(schedulingClass)
+                .with(schedulingClass.key().shape().with(GpuRequest.whole(gpus)));
     }
 
     private Predicate<Node> nodes(SchedulingClass schedulingClass) {

@@ -23,19 +23,19 @@ import java.util.TreeSet;
  * moment and later.
  */
 public final class QuotaCalendar {
-    private static final SortedSet<Long> NONE = Collections.emptySortedSet();
+    private static final SortedSet<Long> NO_RUNTIMES = Collections.emptySortedSet();
 
     private final SortedMap<CapacityReservationId, ReservationWindow> reservations = new TreeMap<>();
-    private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> turning = new TreeMap<>();
+    private final SortedMap<Scope, SortedMap<QuotaPath, Quota>> quotasWithTransitions = new TreeMap<>();
     private final SortedMap<PoolId, Hours> hours = new TreeMap<>();
 
     /** Whether nothing known changes with the calendar. */
     public boolean isEmpty() {
-        return reservations.isEmpty() && turning.isEmpty() && hours.isEmpty();
+        return reservations.isEmpty() && quotasWithTransitions.isEmpty() && hours.isEmpty();
     }
 
     /** Records the opening hours of a pool as it was stated. */
-    void note(Pool pool) {
+    void record(Pool pool) {
         pool.hours().ifPresentOrElse(kept -> hours.put(pool.id(), kept), () -> hours.remove(pool.id()));
     }
 
@@ -49,45 +49,48 @@ public final class QuotaCalendar {
     }
 
     /** Records a quota as it was stated. */
-    void note(Quota quota) {
+    void record(Quota quota) {
         if (quota.changesByItself()) {
-            turning.computeIfAbsent(quota.scope(), scope -> new TreeMap<>()).put(quota.path(), quota);
+            quotasWithTransitions
+                    .computeIfAbsent(quota.scope(), scope -> new TreeMap<>())
+                    .put(quota.path(), quota);
         } else {
-            forget(quota.path(), quota.scope());
+            removeQuota(quota.path(), quota.scope());
         }
     }
 
-    void forget(QuotaPath path, Scope scope) {
-        turning.computeIfPresent(scope, (key, ofScope) -> {
+    void removeQuota(QuotaPath path, Scope scope) {
+        quotasWithTransitions.computeIfPresent(scope, (key, ofScope) -> {
             ofScope.remove(path);
             return ofScope.isEmpty() ? null : ofScope;
         });
     }
 
-    Collection<ReservationWindow> all() {
+    Collection<ReservationWindow> reservations() {
         return reservations.values();
     }
 
     /** Returns whether the reservation changed. */
-    boolean set(ReservationWindow reservation) {
+    boolean setReservation(ReservationWindow reservation) {
         return !reservation.equals(reservations.put(reservation.id(), reservation));
     }
 
     /** Returns whether there was such a reservation. */
-    boolean remove(CapacityReservationId id) {
+    boolean removeReservation(CapacityReservationId id) {
         return reservations.remove(id) != null;
     }
 
     boolean removePool(PoolId pool) {
-        turning.remove(Scope.of(pool));
+        quotasWithTransitions.remove(Scope.of(pool));
         hours.remove(pool);
         return reservations.values().removeIf(reservation -> reservation.pool().equals(pool));
     }
 
-    void takeOver(QuotaCalendar other) {
+    void copyFrom(QuotaCalendar other) {
         reservations.putAll(other.reservations);
         hours.putAll(other.hours);
-        other.turning.forEach((scope, ofScope) -> turning.put(scope, new TreeMap<>(ofScope)));
+        other.quotasWithTransitions.forEach(
+                (scope, ofScope) -> quotasWithTransitions.put(scope, new TreeMap<>(ofScope)));
     }
 
     /** The quotas as they are at a moment, each with its later transitions. */
@@ -101,7 +104,7 @@ public final class QuotaCalendar {
                         .add(each);
             }
         }
-        turning.forEach((scope, ofScope) -> {
+        quotasWithTransitions.forEach((scope, ofScope) -> {
             var byPath = held.computeIfAbsent(scope, key -> new TreeMap<>());
             ofScope.keySet().forEach(path -> byPath.putIfAbsent(path, List.of()));
         });
@@ -152,15 +155,15 @@ public final class QuotaCalendar {
      * @param runtimesMillis the run times of such work, by tenant
      */
     public OptionalLong nextTransition(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
-        Next next = new Next(nowMillis, runtimesMillis);
+        TransitionFinder next = new TransitionFinder(nowMillis, runtimesMillis);
         for (ReservationWindow each : reservations.values()) {
-            next.transition(each.path(), each.fromMillis());
-            next.transition(each.path(), each.untilMillis());
+            next.addQuotaTransition(each.path(), each.fromMillis());
+            next.addQuotaTransition(each.path(), each.untilMillis());
         }
-        for (SortedMap<QuotaPath, Quota> ofScope : turning.values()) {
+        for (SortedMap<QuotaPath, Quota> ofScope : quotasWithTransitions.values()) {
             ofScope.forEach((path, quota) -> {
-                quota.transitions().forEach(transition -> next.transition(path, transition.atMillis()));
-                quota.drainByMillis().ifPresent(next::sooner);
+                quota.transitions().forEach(transition -> next.addQuotaTransition(path, transition.atMillis()));
+                quota.drainByMillis().ifPresent(next::keepEarliest);
             });
         }
         for (Hours kept : hours.values()) {
@@ -168,41 +171,41 @@ public final class QuotaCalendar {
                     .ifPresent(
                             transition -> next.addPoolTransition(transition, kept.atClose() == Hours.AtClose.PREEMPT));
         }
-        return next.moment;
+        return next.earliest;
     }
 
     /** Collects moments and keeps the earliest one in the future. */
-    private static final class Next {
+    private static final class TransitionFinder {
         private final long nowMillis;
         private final SortedMap<String, SortedSet<Long>> runtimesMillis;
-        private OptionalLong moment = OptionalLong.empty();
+        private OptionalLong earliest = OptionalLong.empty();
 
-        Next(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
+        TransitionFinder(long nowMillis, SortedMap<String, SortedSet<Long>> runtimesMillis) {
             this.nowMillis = nowMillis;
             this.runtimesMillis = runtimesMillis;
         }
 
-        void transition(QuotaPath path, long atMillis) {
+        void addQuotaTransition(QuotaPath path, long atMillis) {
             if (atMillis <= nowMillis) {
                 return;
             }
-            sooner(atMillis);
-            for (long runtime : runtimesMillis.getOrDefault(path.tenant(), NONE)) {
-                sooner(atMillis - runtime + 1);
+            keepEarliest(atMillis);
+            for (long runtime : runtimesMillis.getOrDefault(path.tenant(), NO_RUNTIMES)) {
+                keepEarliest(atMillis - runtime + 1);
             }
         }
 
         /** @param stopsWork whether work must have ended by that moment */
         void addPoolTransition(long atMillis, boolean stopsWork) {
-            sooner(atMillis);
+            keepEarliest(atMillis);
             for (SortedSet<Long> runtimes : stopsWork ? runtimesMillis.values() : List.<SortedSet<Long>>of()) {
-                runtimes.forEach(runtime -> sooner(atMillis - runtime + 1));
+                runtimes.forEach(runtime -> keepEarliest(atMillis - runtime + 1));
             }
         }
 
-        private void sooner(long millis) {
-            if (millis > nowMillis && millis < moment.orElse(Long.MAX_VALUE)) {
-                moment = OptionalLong.of(millis);
+        private void keepEarliest(long millis) {
+            if (millis > nowMillis && millis < earliest.orElse(Long.MAX_VALUE)) {
+                earliest = OptionalLong.of(millis);
             }
         }
     }

@@ -20,8 +20,8 @@ public final class ReportedReasons {
         return together.isEmpty() && reasons.isEmpty();
     }
 
-    public void put(WorkloadId workload, List<Reason> told) {
-        each().put(workload, told);
+    public void put(WorkloadId workload, List<Reason> reported) {
+        each().put(workload, reported);
     }
 
     @Nullable
@@ -42,15 +42,15 @@ public final class ReportedReasons {
 
     /** Adopts the reasons that the members of a class reported. They are stored by workload only on the first query. */
     public void replaceAll(SchedulingClass schedulingClass) {
-        List<Workload> spokenFor = schedulingClass.hasNomination();
-        if (!spokenFor.isEmpty()) {
-            together.add(new ReasonChange(schedulingClass.reasons(), spokenFor));
+        List<Workload> explainedMembers = schedulingClass.explainedMembers();
+        if (!explainedMembers.isEmpty()) {
+            together.add(new ReasonChange(schedulingClass.reasons(), explainedMembers));
         }
     }
 
     private Map<WorkloadId, List<Reason>> each() {
-        for (ReasonChange told : together) {
-            told.workloads().forEach(workload -> reasons.put(workload.id(), told.perPool()));
+        for (ReasonChange reported : together) {
+            reported.workloads().forEach(workload -> reasons.put(workload.id(), reported.perPool()));
         }
         together.clear();
         return reasons;

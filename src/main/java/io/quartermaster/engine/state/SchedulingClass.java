@@ -64,7 +64,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
                     workload.preemptible(),
                     workload.dedicatedOnly(),
                     maxRuntimeMillis,
-                    workload.only(),
+                    workload.pinnedNode(),
                     Optional.empty());
         }
 
@@ -114,7 +114,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
     };
 
     /** Orders workloads where neither quotas nor queues do: higher priority first, then first submitted. */
-    public static List<Workload> inTurn(Collection<Workload> workloads) {
+    public static List<Workload> inPriorityOrder(Collection<Workload> workloads) {
         List<Workload> inOrder = new ArrayList<>(workloads);
         inOrder.sort(Comparator.comparingInt((Workload workload) -> -workload.priority())
                 .thenComparing(FIRST_SUBMITTED));
@@ -134,7 +134,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
     private final Key key;
     private final GroupState groupState;
     private final long number;
-    private final ChangeLog.AttemptMade attemptMarker = new ChangeLog.AttemptMade(this);
+    private final ChangeLog.AttemptChange attemptChange = new ChangeLog.AttemptChange(this);
     private final ClassMembers classMembers = new ClassMembers();
     private final ClassMembers unexplained = new ClassMembers();
     private int firstWanted;
@@ -164,8 +164,8 @@ public final class SchedulingClass implements ChangeLog.StateChange {
     }
 
     /** The change to log when only the next attempt of the class has changed. */
-    public ChangeLog.AttemptMade attemptMarker() {
-        return attemptMarker;
+    public ChangeLog.AttemptChange attemptChange() {
+        return attemptChange;
     }
 
     public boolean isGrowth() {
@@ -240,33 +240,33 @@ public final class SchedulingClass implements ChangeLog.StateChange {
      * The shape that all members request: the full shape, or the largest reduced one if the full one could never be
      * granted. It is computed once.
      */
-    Shape effectiveShape(Supplier<Shape> ask) {
+    Shape effectiveShape(Supplier<Shape> compute) {
         Shape known = acceptsFewerGpus() ? effectiveShape : key.shape();
         if (known == null) {
-            known = ask.get();
+            known = compute.get();
             effectiveShape = known;
         }
         return known;
     }
 
     /** The requests to each of its known pools, in the order of the pools; computed once. */
-    List<PoolRequest> requests(Supplier<List<PoolRequest>> ask) {
+    List<PoolRequest> requests(Supplier<List<PoolRequest>> compute) {
         List<PoolRequest> known = requests;
         if (known == null) {
-            known = ask.get();
+            known = compute.get();
             requests = known;
         }
         return known;
     }
 
     /** The head's placement request; computed once if it is the same for all members. */
-    PlacementRequest request(Supplier<PlacementRequest> ask) {
+    PlacementRequest placementRequest(Supplier<PlacementRequest> compute) {
         if (isGrowth()) {
-            return ask.get();
+            return compute.get();
         }
         PlacementRequest known = placementRequest;
         if (known == null) {
-            known = ask.get();
+            known = compute.get();
             placementRequest = known;
         }
         return known;
@@ -320,19 +320,19 @@ public final class SchedulingClass implements ChangeLog.StateChange {
      * The amount that a number of wanted workers counts as in a pool while they wait. With several worker sets, whole
      * workloads count as an average, and surplus workers count as the next one that is missing.
      */
-    public long gpuMilliOf(PoolCapacity poolCapacity, long workersOfLine) {
+    public long gpuMilliOf(PoolCapacity poolCapacity, long workerCount) {
         Shape shape = effectiveShape == null ? key.shape() : effectiveShape;
         if (shape.isPlain()) {
-            return poolCapacity.gpuMilliOf(shape.gpus()) * workersOfLine;
+            return poolCapacity.gpuMilliOf(shape.gpus()) * workerCount;
         }
         if (isGrowth()) {
-            return poolCapacity.gpuMilliOf(shape.of(firstWanted).gpus()) * workersOfLine;
+            return poolCapacity.gpuMilliOf(shape.of(firstWanted).gpus()) * workerCount;
         }
         long ofOne = 0;
         for (Shape.WorkerSet set : shape.sets()) {
             ofOne += poolCapacity.gpuMilliOf(set.set().gpus()) * set.set().workers();
         }
-        return ofOne * workersOfLine / shape.allWorkers();
+        return ofOne * workerCount / shape.allWorkers();
     }
 
     private SortedSet<Integer> missing(Allocation allocation) {
@@ -365,7 +365,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
     }
 
     /** All members that reported the reasons of the class. */
-    List<Workload> hasNomination() {
+    List<Workload> explainedMembers() {
         if (reasons.isEmpty() || isGrowth()) {
             return List.of();
         }
@@ -395,19 +395,20 @@ public final class SchedulingClass implements ChangeLog.StateChange {
     public List<Workload> explain(List<Reason> newReasons, ReportedReasons reportedReasons) {
         Workload apart = firstInQueue();
         boolean changed = !WaitReasons.kinds(reasons).equals(WaitReasons.kinds(newReasons));
-        boolean allUntold = reasons.isEmpty() && reportedReasons.isEmpty();
-        List<Workload> toTell;
-        if (apart == null && changed && unexplained.isEmpty() && (allUntold || !reasons.isEmpty())) {
-            toTell = classMembers.copy();
+        boolean noneExplained = reasons.isEmpty() && reportedReasons.isEmpty();
+        List<Workload> members;
+        if (apart == null && changed && unexplained.isEmpty() && (noneExplained || !reasons.isEmpty())) {
+            members = classMembers.copy();
         } else {
-            toTell = new ArrayList<>();
+            members = new ArrayList<>();
             for (Workload member : changed ? classMembers : unexplained) {
                 if (member == apart) {
                     continue;
                 }
-                boolean news = isUnexplained(member) ? reportedReasons.isChanged(member.id(), newReasons) : changed;
-                if (news) {
-                    toTell.add(member);
+                boolean isChanged =
+                        isUnexplained(member) ? reportedReasons.isChanged(member.id(), newReasons) : changed;
+                if (isChanged) {
+                    members.add(member);
                 }
                 reportedReasons.forget(member.id());
             }
@@ -417,7 +418,7 @@ public final class SchedulingClass implements ChangeLog.StateChange {
         if (apart != null) {
             unexplained.add(apart);
         }
-        return toTell;
+        return members;
     }
 
     /**

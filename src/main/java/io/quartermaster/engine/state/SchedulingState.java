@@ -13,12 +13,12 @@ import io.quartermaster.engine.placement.Booking;
 import io.quartermaster.engine.placement.Cluster;
 import io.quartermaster.engine.placement.MoveSearches;
 import io.quartermaster.engine.preemption.EvictionCandidate;
-import io.quartermaster.engine.preemption.RunningWork;
+import io.quartermaster.engine.preemption.RunningWorkIndex;
 import io.quartermaster.engine.quota.Budgets;
 import io.quartermaster.engine.quota.QuotaNode;
 import io.quartermaster.engine.quota.QuotaRequest;
 import io.quartermaster.engine.quota.QuotaTree;
-import io.quartermaster.engine.quota.View;
+import io.quartermaster.engine.quota.UsageView;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -51,22 +51,22 @@ public final class SchedulingState {
     private long nowMillis;
     private final boolean agesMatter;
     private final DeclaredState declaredState;
-    private final Feasibility feasibility;
-    private final ReportedReasons reported;
+    private final FeasibilityCheck feasibility;
+    private final ReportedReasons reportedReasons;
     private final Cluster cluster;
-    private final RunningWork running = new RunningWork();
+    private final RunningWorkIndex runningWork = new RunningWorkIndex();
     private final boolean allIsLent;
     private final ChangeLog changes = new ChangeLog();
     private final Map<SchedulingClass.Key, SchedulingClass> schedulingClasses = new LinkedHashMap<>();
     private final Set<SchedulingClass> irregular = new LinkedHashSet<>();
     private final Map<QuotaPath, GroupState> groupStates = new HashMap<>();
-    private final Map<String, List<SchedulingClass>> ofTenant = new HashMap<>();
+    private final Map<String, List<SchedulingClass>> classesOfTenant = new HashMap<>();
     private final Map<QueueId, StrictQueue> strictQueues = new HashMap<>();
     private final SortedMap<WorkloadId, Workload> nominated = new TreeMap<>();
     private final SortedMap<WorkloadId, Workload> incomplete = new TreeMap<>();
     private final SortedMap<WorkloadId, Workload> outsidePreferredPool = new TreeMap<>();
     private final Map<PoolId, NavigableSet<Release>> releases = new HashMap<>();
-    private final Map<PoolId, SortedMap<WorkloadId, Leaving>> leaving = new HashMap<>();
+    private final Map<PoolId, SortedMap<WorkloadId, PendingRelease>> pendingReleases = new HashMap<>();
     private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
 
     /**
@@ -75,8 +75,8 @@ public final class SchedulingState {
      */
     private final NavigableMap<Long, Integer> reclaimableFrom = new TreeMap<>();
 
-    private long openedClasses;
-    private long comingsOfAge;
+    private long createdClasses;
+    private long reclaimableChanges;
 
     /**
      * @param budgets the budgets and their remaining amounts
@@ -99,7 +99,7 @@ public final class SchedulingState {
         this.workEndsAtClose = declaredState.calendar().anyPreemptsAtClose();
         this.nowMillis = nowMillis;
         this.agesMatter = agesMatter;
-        this.reported = reportedReasons;
+        this.reportedReasons = reportedReasons;
         this.declaredState = declaredState;
         cluster = Cluster.of(
                 declaredState.poolsAt(nowMillis),
@@ -108,9 +108,9 @@ public final class SchedulingState {
                 declaredState.caps(),
                 declaredState.paths(),
                 moveSearches);
-        cluster.meterBy(budgets.meters());
+        cluster.setBudgetMeters(budgets.meters());
         budgets.publish(cluster.meters());
-        cluster.trees().forEach(tree -> tree.nowMillis(nowMillis));
+        cluster.trees().forEach(tree -> tree.setNowMillis(nowMillis));
         for (Pool pool :
                 declaredState.calendar().anyHours() ? declaredState.pools().values() : List.<Pool>of()) {
             pool.hours()
@@ -119,7 +119,7 @@ public final class SchedulingState {
                     .ifPresent(turn -> poolTransitions.put(pool.id(), turn.getAsLong()));
         }
         allIsLent = cluster.trees().stream().allMatch(QuotaTree::lendsAll);
-        feasibility = new Feasibility(declaredState, new PoolRequestFactory(declaredState, this), allIsLent);
+        feasibility = new FeasibilityCheck(declaredState, new PoolRequestFactory(declaredState, this), allIsLent);
         List<Workload> inOrder = new ArrayList<>(declaredState.workloads().size());
         declaredState.workloads().forEach(inOrder::add);
         inOrder.sort(SchedulingClass.IN_GROUP);
@@ -128,11 +128,11 @@ public final class SchedulingState {
 
     /** Saves the reasons that the members of all classes reported, before this state is discarded. */
     public void close() {
-        schedulingClasses.values().forEach(reported::replaceAll);
+        schedulingClasses.values().forEach(reportedReasons::replaceAll);
     }
 
-    public RunningWork running() {
-        return running;
+    public RunningWorkIndex runningWork() {
+        return runningWork;
     }
 
     public Cluster cluster() {
@@ -150,20 +150,20 @@ public final class SchedulingState {
             comesOfAge |= startedAt.higherKey(nowMillis - least) instanceof Long started && started + least <= millis;
         }
         if (comesOfAge) {
-            recordComingOfAge();
+            recordReclaimable();
         }
         nowMillis = millis;
     }
 
     /** Changes whenever the right to evict some running work may have changed. */
     public long rightsVersion() {
-        return changes.changesOfUse() + comingsOfAge;
+        return changes.useChanges() + reclaimableChanges;
     }
 
     /** Records that running work may be evicted that could not be before. */
-    public void recordComingOfAge() {
+    public void recordReclaimable() {
         cluster.moveSearches().countRelease();
-        comingsOfAge++;
+        reclaimableChanges++;
     }
 
     /** The time at which a pool opens or closes next; empty if none is known. */
@@ -232,7 +232,7 @@ public final class SchedulingState {
         return outsidePreferredPool.isEmpty() ? List.of() : List.copyOf(outsidePreferredPool.values());
     }
 
-    private static boolean isAway(Workload workload, WorkloadPhase.Holding holding) {
+    private static boolean isOutsidePreferredPool(Workload workload, WorkloadPhase.Holding holding) {
         return workload.movesBack()
                 && workload.preemptible()
                 && workload.nomination().isEmpty()
@@ -285,7 +285,7 @@ public final class SchedulingState {
         List<QuotaNode> leaves = new ArrayList<>();
         cluster.trees().forEach(tree -> leaves.add(tree.leaf(path)));
         GroupState groupState =
-                new GroupState(ofTenant.computeIfAbsent(path.tenant(), tenant -> new ArrayList<>()), leaves);
+                new GroupState(classesOfTenant.computeIfAbsent(path.tenant(), tenant -> new ArrayList<>()), leaves);
         groupStates.put(path, groupState);
         return groupState;
     }
@@ -305,7 +305,7 @@ public final class SchedulingState {
 
     /** Logs a change of a fair share. The share of a group's own node bounds what the group may reclaim. */
     public void recordFairShareChange(QuotaNode node) {
-        changes.add(new FairShareChanged(node));
+        changes.add(new FairShareChange(node));
         GroupState groupState = node.children().isEmpty() ? groupStates.get(node.path()) : null;
         if (groupState != null) {
             changes.add(groupState);
@@ -314,7 +314,7 @@ public final class SchedulingState {
 
     public void add(Workload workload) {
         workload.nomination().ifPresent(place -> {
-            cluster.add(booking(workload, place), View.PROJECTED);
+            cluster.add(booking(workload, place), UsageView.PROJECTED);
             nominated.put(workload.id(), workload);
             recordChange(workload.path());
         });
@@ -332,14 +332,14 @@ public final class SchedulingState {
 
     private void addHolding(Workload workload, WorkloadPhase.Holding holding) {
         Booking booking = booking(workload, holding.allocation());
-        cluster.add(booking, View.CURRENT);
+        cluster.add(booking, UsageView.CURRENT);
         if (holding.phase().isStaying()) {
-            cluster.add(booking, View.PROJECTED);
+            cluster.add(booking, UsageView.PROJECTED);
         } else {
-            remaining(holding).ifPresent(rest -> cluster.add(booking(workload, rest), View.PROJECTED));
+            remaining(holding).ifPresent(rest -> cluster.add(booking(workload, rest), UsageView.PROJECTED));
         }
-        evictable(workload, holding).ifPresent(running::add);
-        if (isAway(workload, holding)) {
+        evictionCandidate(workload, holding).ifPresent(runningWork::add);
+        if (isOutsidePreferredPool(workload, holding)) {
             outsidePreferredPool.put(workload.id(), workload);
         }
         growthKey(workload, holding).ifPresent(key -> enqueue(key, workload));
@@ -349,9 +349,9 @@ public final class SchedulingState {
         release(workload, holding).ifPresent(release -> releases.computeIfAbsent(
                         holding.allocation().pool(), pool -> new TreeSet<>(Release.EARLIEST_FIRST))
                 .add(release));
-        leaving(holding)
-                .ifPresent(goes -> leaving.computeIfAbsent(holding.allocation().pool(), pool -> new TreeMap<>())
-                        .put(workload.id(), goes));
+        pendingRelease(holding).ifPresent(goes -> pendingReleases
+                .computeIfAbsent(holding.allocation().pool(), pool -> new TreeMap<>())
+                .put(workload.id(), goes));
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), 1, Integer::sum);
         }
@@ -362,7 +362,7 @@ public final class SchedulingState {
     /** Undoes {@link #add}. */
     public void remove(Workload workload) {
         workload.nomination().ifPresent(place -> {
-            cluster.remove(booking(workload, place), View.PROJECTED);
+            cluster.remove(booking(workload, place), UsageView.PROJECTED);
             nominated.remove(workload.id());
             recordChange(workload.path());
         });
@@ -379,10 +379,10 @@ public final class SchedulingState {
     }
 
     private void removeHolding(Workload workload, WorkloadPhase.Holding holding) {
-        cluster.remove(booking(workload, holding.allocation()), View.CURRENT);
-        remaining(holding).ifPresent(rest -> cluster.remove(booking(workload, rest), View.PROJECTED));
-        evictable(workload, holding).ifPresent(running::remove);
-        if (isAway(workload, holding)) {
+        cluster.remove(booking(workload, holding.allocation()), UsageView.CURRENT);
+        remaining(holding).ifPresent(rest -> cluster.remove(booking(workload, rest), UsageView.PROJECTED));
+        evictionCandidate(workload, holding).ifPresent(runningWork::remove);
+        if (isOutsidePreferredPool(workload, holding)) {
             outsidePreferredPool.remove(workload.id());
         }
         growthKey(workload, holding).ifPresent(key -> dequeue(key, workload));
@@ -392,8 +392,8 @@ public final class SchedulingState {
         release(workload, holding).ifPresent(release -> Objects.requireNonNull(
                         releases.get(holding.allocation().pool()))
                 .remove(release));
-        leaving(holding).ifPresent(goes -> Objects.requireNonNull(
-                        leaving.get(holding.allocation().pool()))
+        pendingRelease(holding).ifPresent(goes -> Objects.requireNonNull(
+                        pendingReleases.get(holding.allocation().pool()))
                 .remove(workload.id()));
         if (agesMatter) {
             startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
@@ -414,14 +414,15 @@ public final class SchedulingState {
                                 : Release.NEVER));
     }
 
-    private static Optional<Leaving> leaving(WorkloadPhase.Holding holding) {
+    private static Optional<PendingRelease> pendingRelease(WorkloadPhase.Holding holding) {
         return switch (holding.phase()) {
             case WorkloadPhase.Phase.Running running -> Optional.empty();
             case WorkloadPhase.Phase.Incomplete incomplete -> Optional.empty();
             case WorkloadPhase.Phase.Stopping stopping ->
-                Optional.of(new Leaving(holding.allocation(), stopping.deadlineMillis()));
+                Optional.of(new PendingRelease(holding.allocation(), stopping.deadlineMillis()));
             case WorkloadPhase.Phase.Shrinking shrinking ->
-                Optional.of(new Leaving(holding.allocation().only(shrinking.workers()), shrinking.deadlineMillis()));
+                Optional.of(
+                        new PendingRelease(holding.allocation().only(shrinking.workers()), shrinking.deadlineMillis()));
         };
     }
 
@@ -431,9 +432,9 @@ public final class SchedulingState {
     }
 
     /** The evicted work in a pool that still holds devices. */
-    public Collection<Leaving> leaving(PoolId pool) {
+    public Collection<PendingRelease> pendingRelease(PoolId pool) {
         return Collections.unmodifiableCollection(
-                leaving.getOrDefault(pool, Collections.emptySortedMap()).values());
+                pendingReleases.getOrDefault(pool, Collections.emptySortedMap()).values());
     }
 
     /** Replaces the booking of a workload by that of its new state. */
@@ -443,7 +444,7 @@ public final class SchedulingState {
             schedulingClass(before)
                     .filter(schedulingClass ->
                             schedulingClass.members().contains(before) && !schedulingClass.isUnexplained(before))
-                    .ifPresent(schedulingClass -> reported.put(before.id(), schedulingClass.reasons()));
+                    .ifPresent(schedulingClass -> reportedReasons.put(before.id(), schedulingClass.reasons()));
         }
         remove(before);
         add(after);
@@ -469,7 +470,7 @@ public final class SchedulingState {
 
     private void enqueue(SchedulingClass.Key key, Workload workload) {
         SchedulingClass known = schedulingClasses.get(key);
-        SchedulingClass schedulingClass = known == null ? open(key) : known;
+        SchedulingClass schedulingClass = known == null ? createClass(key) : known;
         schedulingClass.add(workload);
         changes.add(schedulingClass);
         if (known == null && key.strictQueue().isPresent() && feasibility.canEverRun(schedulingClass)) {
@@ -478,8 +479,8 @@ public final class SchedulingState {
         schedulingClass.queue().ifPresent(queue -> enterStrictQueue(queue, workload));
     }
 
-    private SchedulingClass open(SchedulingClass.Key key) {
-        SchedulingClass schedulingClass = new SchedulingClass(key, group(key.path()), openedClasses++);
+    private SchedulingClass createClass(SchedulingClass.Key key) {
+        SchedulingClass schedulingClass = new SchedulingClass(key, group(key.path()), createdClasses++);
         schedulingClasses.put(key, schedulingClass);
         schedulingClass.group().add(schedulingClass);
         if (!schedulingClass.isRegular()) {
@@ -566,7 +567,7 @@ public final class SchedulingState {
      * The workload as an eviction candidate, with the workers that it keeps. Empty if it is non-preemptible, stops, or
      * has a nomination for more workers.
      */
-    static Optional<EvictionCandidate> evictable(Workload workload, WorkloadPhase.Holding holding) {
+    static Optional<EvictionCandidate> evictionCandidate(Workload workload, WorkloadPhase.Holding holding) {
         Optional<Allocation> keeps = remaining(holding);
         if (!workload.preemptible() || keeps.isEmpty() || workload.nomination().isPresent()) {
             return Optional.empty();

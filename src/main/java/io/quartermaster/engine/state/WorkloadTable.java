@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * the arrays. Every what-if question copies the table, also in a cell with a hundred thousand workloads.
  */
 public final class WorkloadTable implements Iterable<Workload> {
-    private static final int LEAST = 16;
+    private static final int MIN_CAPACITY = 16;
 
     /** The workloads in order; null where one was removed. */
     private @Nullable Workload[] slots;
@@ -26,7 +26,7 @@ public final class WorkloadTable implements Iterable<Workload> {
     private int size;
 
     WorkloadTable() {
-        this(new Workload[LEAST], new int[2 * LEAST], 0, 0);
+        this(new Workload[MIN_CAPACITY], new int[2 * MIN_CAPACITY], 0, 0);
     }
 
     private WorkloadTable(@Nullable Workload[] slots, int[] places, int end, int size) {

@@ -211,7 +211,7 @@ final class CellModel {
         return workload.state() instanceof WorkloadPhase.Waiting
                 && !workload.held()
                 && workload.nomination().isEmpty()
-                && workload.only().isEmpty();
+                && workload.pinnedNode().isEmpty();
     }
 
     /** Replaces a workload, with all that it holds. */

@@ -156,9 +156,9 @@ final class CellShell {
                 placeAmongRunning.put(start.workload(), running.size());
                 running.add(start.workload());
             }
-            case Decision.Preempt preempt -> {
-                leaving.add(preempt.workload());
-                if (preempt.cause() == EvictionCause.CONSOLIDATE) {
+            case Decision.Evict evict -> {
+                leaving.add(evict.workload());
+                if (evict.cause() == EvictionCause.CONSOLIDATE) {
                     moves++;
                 } else {
                     evictions++;

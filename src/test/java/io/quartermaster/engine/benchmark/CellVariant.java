@@ -35,8 +35,10 @@ enum CellVariant {
     Settings settings(Settings shipped) {
         return switch (this) {
             case FAIRNESS_WINDOW ->
-                shipped.but().fairnessWindowMillis(OptionalLong.of(HOUR_MILLIS)).settings();
-            case WITHOUT_MOVES -> shipped.but().consolidate(false).settings();
+                shipped.toBuilder()
+                        .fairnessWindowMillis(OptionalLong.of(HOUR_MILLIS))
+                        .settings();
+            case WITHOUT_MOVES -> shipped.toBuilder().consolidate(false).settings();
             case BASE, CARVE_OUTS, BUDGET, OPENING_HOURS, PROFILE_ORDER, FENCES, WITHOUT_PARTS -> shipped;
         };
     }

@@ -112,8 +112,8 @@ final class PlanChecker {
 
         private void require(boolean holds, Rule rule, Decision decision, String why) {
             if (!holds) {
-                String what = decision instanceof Decision.Preempt preempt
-                        ? "Preempt " + preempt.workload() + " for " + preempt.successor() + ", " + preempt.cause()
+                String what = decision instanceof Decision.Evict evict
+                        ? "Preempt " + evict.workload() + " for " + evict.successor() + ", " + evict.cause()
                         : decision.toString();
                 violations.add(new Violation(rule, why + ": " + what));
             }
@@ -128,7 +128,7 @@ final class PlanChecker {
             Workload workload = found.get();
             switch (decision) {
                 case Decision.Start start -> start(start, workload);
-                case Decision.Preempt preempt -> evict(preempt, workload);
+                case Decision.Evict evict -> evict(evict, workload);
                 case Decision.Nominate nominate -> nominate(nominate, workload);
                 case Decision.WithdrawNomination withdrawn -> model.put(workload.withNomination(Optional.empty()));
                 case Decision.Grow grow -> throw new IllegalArgumentException("no workload is elastic: " + grow);
@@ -177,45 +177,45 @@ final class PlanChecker {
             given.forEach((decision, place) -> checkDevices(View.PROMISED, decision, place));
         }
 
-        private void evict(Decision.Preempt preempt, Workload victim) {
+        private void evict(Decision.Evict evict, Workload victim) {
             if (!(victim.state() instanceof WorkloadPhase.Holding holding)) {
-                require(false, Rule.EVICTION, preempt, "it does not run");
+                require(false, Rule.EVICTION, evict, "it does not run");
                 return;
             }
-            boolean asked = preempt.successor().isPresent();
-            require(holding.phase().isStaying(), Rule.EVICTION, preempt, "it is stopping already");
-            require(victim.preemptible(), Rule.EVICTION, preempt, "it is not preemptible");
-            require(!started.contains(victim.id()), Rule.EVICTION, preempt, "the same plan started it");
+            boolean asked = evict.successor().isPresent();
+            require(holding.phase().isStaying(), Rule.EVICTION, evict, "it is stopping already");
+            require(victim.preemptible(), Rule.EVICTION, evict, "it is not preemptible");
+            require(!started.contains(victim.id()), Rule.EVICTION, evict, "the same plan started it");
             require(
                     !asked || nowMillis - holding.startedMillis() >= minRuntimeMillis,
                     Rule.EVICTION,
-                    preempt,
+                    evict,
                     "it is too young");
-            preempt.successor()
+            evict.successor()
                     .flatMap(model::workload)
                     .ifPresent(successor ->
-                            checkRight(preempt, victim, holding.allocation().pool(), successor));
+                            checkRight(evict, victim, holding.allocation().pool(), successor));
             model.put(victim.withState(
-                    holding.in(new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis()))));
+                    holding.in(new WorkloadPhase.Phase.Stopping(evict.cause(), evict.deadlineMillis()))));
         }
 
-        private void checkRight(Decision.Preempt preempt, Workload victim, PoolId pool, Workload successor) {
+        private void checkRight(Decision.Evict evict, Workload victim, PoolId pool, Workload successor) {
             boolean sameGroup = victim.path().equals(successor.path());
-            if (preempt.cause() == EvictionCause.PREEMPT) {
+            if (evict.cause() == EvictionCause.PREEMPT) {
                 require(
                         sameGroup && victim.priority() < successor.priority(),
                         Rule.VICTIM,
-                        preempt,
+                        evict,
                         "it has no lower priority in the group of its preemptor");
             }
-            if (preempt.cause() == EvictionCause.RECLAIM) {
-                require(!sameGroup, Rule.VICTIM, preempt, "its preemptor is in the same group");
+            if (evict.cause() == EvictionCause.RECLAIM) {
+                require(!sameGroup, Rule.VICTIM, evict, "its preemptor is in the same group");
                 for (QuotaUse each = model.leaf(successor, pool).orElse(null); each != null; each = each.parent) {
                     Quota quota = each.quota;
                     require(
                             quota == null || !quota.fence() || quota.path().covers(victim.path()),
                             Rule.FENCE,
-                            preempt,
+                            evict,
                             "a fence of its preemptor excludes it");
                 }
             }

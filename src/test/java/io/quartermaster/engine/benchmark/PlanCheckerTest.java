@@ -135,7 +135,7 @@ class PlanCheckerTest {
     }
 
     private static Decision evict(Workload victim, Optional<Workload> successor, EvictionCause cause) {
-        return new Decision.Preempt(
+        return new Decision.Evict(
                 victim.id(),
                 cause,
                 successor.map(Workload::id),
@@ -173,7 +173,7 @@ class PlanCheckerTest {
     }
 
     private static Shape gangInRack() {
-        return Shape.gang(2, 2).but().requiredLevel(Optional.of("rack")).shape();
+        return Shape.gang(2, 2).toBuilder().requiredLevel(Optional.of("rack")).shape();
     }
 
     @Test
@@ -206,8 +206,8 @@ class PlanCheckerTest {
 
     @Test
     void aNodeHasEnoughCpuAndMemory() {
-        Shape cpu = Shape.ofWholeGpus(1).but().cpuMilli(20_000).shape();
-        Shape memory = Shape.ofWholeGpus(1).but().memoryMiB(200_000).shape();
+        Shape cpu = Shape.ofWholeGpus(1).toBuilder().cpuMilli(20_000).shape();
+        Shape memory = Shape.ofWholeGpus(1).toBuilder().memoryMiB(200_000).shape();
         running(GROUP, cpu, wholes(0, 0));
         running(GROUP, memory, wholes(1, 0));
         assertThat(broken(start(submit(GROUP, cpu), wholes(0, 1)))).containsExactly(Rule.NODE_CAPACITY);

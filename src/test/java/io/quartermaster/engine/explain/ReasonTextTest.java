@@ -77,7 +77,7 @@ class ReasonTextTest {
         List<ReasonText> texts = new ArrayList<>();
         for (long requested : AMOUNTS) {
             for (long free : AMOUNTS) {
-                for (ReasonText.Where where : ReasonText.Where.values()) {
+                for (ReasonText.NodeChoice where : ReasonText.NodeChoice.values()) {
                     texts.add(new ReasonText(POOL, requested, free, OptionalLong.empty(), 3000, where, true));
                     if (requested % 1000 == 0) {
                         texts.add(new ReasonText(
@@ -111,7 +111,7 @@ class ReasonTextTest {
             hold(text.behind(1000));
             hold(text.behind(3000));
             hold(text.notItsTurn(true));
-            for (ReasonText.Room room : ReasonText.Room.values()) {
+            for (ReasonText.RoomCondition room : ReasonText.RoomCondition.values()) {
                 hold(text.noCapacity(room));
                 hold(text.fragmented(1, room));
                 hold(text.fragmented(2, room));
@@ -146,7 +146,7 @@ class ReasonTextTest {
                                                         node,
                                                         Optional.of(cap),
                                                         cap.user().isPresent() ? used : used / 1000,
-                                                        cap.most()),
+                                                        cap.max()),
                                                 true)));
                             case HELD_FOR_OTHERS -> {
                                 hold(text.bound(held(tree.root(), used, used + text.requested() - 1000), used > 0));
@@ -229,8 +229,8 @@ class ReasonTextTest {
 
     @Test
     void aQuarterOfASharedGpuIsNotOfferedToWorkThatNeedsWholeGpus() {
-        Reason reason = new ReasonText(POOL, 2000, 1250, OptionalLong.of(1), 0, ReasonText.Where.ANYWHERE, true)
-                .noCapacity(ReasonText.Room.WHEN_WORK_ENDS);
+        Reason reason = new ReasonText(POOL, 2000, 1250, OptionalLong.of(1), 0, ReasonText.NodeChoice.ANY_NODE, true)
+                .noCapacity(ReasonText.RoomCondition.WHEN_WORK_ENDS);
         assertThat(reason.sentence()).isEqualTo("This workload needs 2 whole GPUs in demo; 1 is free.");
         assertThat(reason.remedy())
                 .isEqualTo("Wait until enough GPUs come free in demo, or submit to a queue that uses another pool.");
@@ -242,7 +242,7 @@ class ReasonTextTest {
         quotas.put(NLP, Quota.reserving(NLP, Scope.ALL_POOLS, 0).withLimit(3000));
         QuotaNode nlp = QuotaTree.of(Scope.ALL_POOLS, quotas, new TreeSet<>(List.of(NLP)))
                 .leaf(NLP);
-        Reason reason = new ReasonText(POOL, 4000, 9000, OptionalLong.of(9), 0, ReasonText.Where.ANYWHERE, true)
+        Reason reason = new ReasonText(POOL, 4000, 9000, OptionalLong.of(9), 0, ReasonText.NodeChoice.ANY_NODE, true)
                 .bound(new QuotaAdmission.Violation(QuotaAdmission.Bound.LIMIT, nlp, Optional.empty(), 0, 3000), true);
         assertThat(reason.sentence())
                 .isEqualTo(
@@ -259,7 +259,7 @@ class ReasonTextTest {
         quotas.put(NLP, Quota.reserving(NLP, Scope.of(POOL), 2000));
         QuotaNode own = QuotaTree.of(Scope.of(POOL), quotas, new TreeSet<>(List.of(RND, NLP)))
                 .leaf(RND);
-        Reason reason = new ReasonText(POOL, 1000, 4000, OptionalLong.of(4), 0, ReasonText.Where.ANYWHERE, true)
+        Reason reason = new ReasonText(POOL, 1000, 4000, OptionalLong.of(4), 0, ReasonText.NodeChoice.ANY_NODE, true)
                 .bound(
                         new QuotaAdmission.Violation(
                                 QuotaAdmission.Bound.OVER_QUOTA_OFF, own, Optional.empty(), 3000, 3000),

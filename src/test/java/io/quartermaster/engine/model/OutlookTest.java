@@ -71,8 +71,9 @@ class OutlookTest {
     private void run(String id, QuotaPath path, int gpus) {
         submit(id, path, gpus, OptionalLong.empty());
         Decision.Start start = (Decision.Start) engine.plan(0).decisions().getFirst();
-        engine.apply(List.of(new Change.WorkloadSet(
-                engine.facts().workload(start.workload()).withState(WorkloadPhase.running(start.allocation(), 0)))));
+        engine.apply(List.of(new Change.WorkloadSet(engine.declaredState()
+                .workload(start.workload())
+                .withState(WorkloadPhase.running(start.allocation(), 0)))));
     }
 
     private Outlook.InPool outlook(WorkloadId id, long nowMillis) {
@@ -349,8 +350,8 @@ class OutlookTest {
                         .preemptsFromMillis())
                 .hasValue(65_000);
         assertThat(engine.plan(65_000).decisions())
-                .anyMatch(decision -> decision instanceof Decision.Preempt preempt
-                        && preempt.workload().equals(borrower));
+                .anyMatch(decision -> decision instanceof Decision.Evict evict
+                        && evict.workload().equals(borrower));
     }
 
     @Test

@@ -67,7 +67,7 @@ class FragmentationTest {
                         new TreeMap<>(),
                         new TreeSet<>(List.of(PATH)),
                         new MoveSearches())
-                .space(POOL)
+                .poolCapacity(POOL)
                 .orElseThrow();
         Shape shape =
                 Shape.ofWorkers(1, GpuRequest.whole(1)).cpuMilli(cores * 1_000L).shape();

@@ -16,9 +16,9 @@ class BudgetMeterTest {
     /** The meter of a budget of ten GPU-seconds, which two GPUs use. */
     private static BudgetMeter meter() {
         BudgetMeter budgetMeter = new BudgetMeter(QuotaPath.parse("acme/rnd"), Scope.of(POOL), GRACE);
-        budgetMeter.left(10_000_000);
-        budgetMeter.add(View.CURRENT, 2_000);
-        budgetMeter.add(View.PROJECTED, 2_000);
+        budgetMeter.setLeft(10_000_000);
+        budgetMeter.add(UsageView.CURRENT, 2_000);
+        budgetMeter.add(UsageView.PROJECTED, 2_000);
         return budgetMeter;
     }
 
@@ -28,7 +28,7 @@ class BudgetMeterTest {
         assertThat(budgetMeter.isUsedUp()).isFalse();
         assertThat(budgetMeter.lastsMillis()).hasValue(4_000);
 
-        budgetMeter.left(2_000_000);
+        budgetMeter.setLeft(2_000_000);
 
         assertThat(budgetMeter.isUsedUp()).isTrue();
         assertThat(budgetMeter.lastsMillis()).isEmpty();

@@ -128,8 +128,7 @@ final class ReferenceCell {
 
     private Settings randomSettings() {
         boolean evicts = features.contains(Feature.EVICTIONS);
-        return Settings.DEFAULT
-                .but()
+        return Settings.DEFAULT.toBuilder()
                 .graceMillis(features.contains(Feature.GRACE) ? 4_000 : 0)
                 .minRuntimeMillis(chance(Feature.MIN_RUNTIME, 2) ? 3_000 : 0)
                 .reclaimMinRuntimeMillis(chance(Feature.MIN_RUNTIME, 2) ? 5_000 : 0)
@@ -457,9 +456,9 @@ final class ReferenceCell {
                         case Decision.Grow grow ->
                             workload.withState(holding(workload).with(grow.added(), workload.shape()))
                                     .withNomination(Optional.empty());
-                        case Decision.Preempt preempt ->
+                        case Decision.Evict evict ->
                             workload.withState(holding(workload)
-                                    .in(new WorkloadPhase.Phase.Stopping(preempt.cause(), preempt.deadlineMillis())));
+                                    .in(new WorkloadPhase.Phase.Stopping(evict.cause(), evict.deadlineMillis())));
                         case Decision.Shrink shrink -> workload.withState(shrunk(workload, shrink));
                         case Decision.Nominate nominate -> workload.withNomination(Optional.of(nominate.place()));
                         case Decision.WithdrawNomination withdrawn -> workload.withNomination(Optional.empty());

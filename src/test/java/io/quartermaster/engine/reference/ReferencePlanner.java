@@ -483,7 +483,7 @@ final class ReferencePlanner {
                 shape,
                 line.numbers().size(),
                 tenantMatters ? line.key().path().tenant() : "");
-        boolean isRemembered = !line.isGrowth() && line.head().only().isEmpty();
+        boolean isRemembered = !line.isGrowth() && line.head().pinnedNode().isEmpty();
         return new MakingRoom.MoveSearch() {
             @Override
             public boolean isAllowed() {
@@ -533,7 +533,7 @@ final class ReferencePlanner {
         if (eviction.whole()) {
             put(victim.withState(holding.in(new WorkloadPhase.Phase.Stopping(cause, deadline)))
                     .withNomination(eviction.movedTo()));
-            decisions.add(new Decision.Preempt(victim.id(), cause, Optional.of(successor), deadline, NO_RECEIPT));
+            decisions.add(new Decision.Evict(victim.id(), cause, Optional.of(successor), deadline, NO_RECEIPT));
             eviction.movedTo().ifPresent(place -> decisions.add(new Decision.Nominate(victim.id(), place)));
         } else {
             SortedSet<Integer> numbers = Holdings.numbers(eviction.leaving());

@@ -95,7 +95,7 @@ class ReferencePlannerPropertiesTest {
         private final Set<ReferencePlanner.Search> searches = new HashSet<>();
 
         @Override
-        public void begins(DeclaredState declaredState, SchedulingState schedulingState) {}
+        public void planBegins(DeclaredState declaredState, SchedulingState schedulingState) {}
 
         @Override
         public void attemptBegins(Candidate candidate, CandidateQueue candidateQueue) {}
@@ -104,10 +104,10 @@ class ReferencePlannerPropertiesTest {
         public void nominationWithdrawn(Allocation place, NominationEnd why) {}
 
         @Override
-        public void decided(Decision decision) {}
+        public void decisionMade(Decision decision) {}
 
         @Override
-        public void movesLeftToTheNextPlan(Workload head, PoolId pool) {
+        public void movesPostponed(Workload head, PoolId pool) {
             searches.add(new ReferencePlanner.Search(head.id(), pool));
         }
     }
@@ -116,8 +116,8 @@ class ReferencePlannerPropertiesTest {
         return switch (decision) {
             case Decision.Start start -> "start " + start.rule();
             case Decision.Grow grow -> "grow";
-            case Decision.Preempt preempt when preempt.cause() == EvictionCause.CONSOLIDATE -> "move";
-            case Decision.Preempt preempt -> "stop to " + preempt.cause();
+            case Decision.Evict evict when evict.cause() == EvictionCause.CONSOLIDATE -> "move";
+            case Decision.Evict evict -> "stop to " + evict.cause();
             case Decision.Shrink shrink -> "shrink to " + shrink.cause();
             case Decision.Nominate nominate -> "nominate";
             case Decision.WithdrawNomination withdrawn -> "withdraw";
@@ -126,12 +126,12 @@ class ReferencePlannerPropertiesTest {
 
     static Decision withoutReceipt(Decision decision) {
         return switch (decision) {
-            case Decision.Preempt preempt ->
-                new Decision.Preempt(
-                        preempt.workload(),
-                        preempt.cause(),
-                        preempt.successor(),
-                        preempt.deadlineMillis(),
+            case Decision.Evict evict ->
+                new Decision.Evict(
+                        evict.workload(),
+                        evict.cause(),
+                        evict.successor(),
+                        evict.deadlineMillis(),
                         ReferencePlanner.NO_RECEIPT);
             case Decision.Shrink shrink ->
                 new Decision.Shrink(

@@ -36,7 +36,7 @@ class ExpectationCheckerTest {
     }
 
     private static Decision preempt(WorkloadId id) {
-        return new Decision.Preempt(id, EvictionCause.PREEMPT, Optional.of(B), 9_000, RECEIPT);
+        return new Decision.Evict(id, EvictionCause.PREEMPT, Optional.of(B), 9_000, RECEIPT);
     }
 
     private static Decision shrink(WorkloadId id) {

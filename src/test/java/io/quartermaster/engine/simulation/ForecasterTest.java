@@ -36,7 +36,7 @@ class ForecasterTest {
             new Change.QuotaSet(Quota.reserving(ACME, Scope.of(POOL), 2_000)),
             new Change.QuotaSet(Quota.reserving(UMBRA, Scope.of(POOL), 2_000))));
     private final List<Workload> workloads = new ArrayList<>();
-    private Optional<Forecaster.Yielding> yielding = Optional.empty();
+    private Optional<Forecaster.EvictionBehaviour> yielding = Optional.empty();
     private Map<PoolId, Long> maxGraceMillis = Map.of();
 
     private WorkloadId waiting(String name, QuotaPath path, int gpus, OptionalLong maxRuntimeMillis) {
@@ -77,10 +77,10 @@ class ForecasterTest {
         Engine engine = new Engine(Settings.DEFAULT);
         engine.apply(facts);
         workloads.forEach(workload -> engine.apply(List.of(new Change.WorkloadSet(workload))));
-        return Forecaster.play(
+        return Forecaster.forecast(
                 engine,
                 workloads,
-                new Forecaster.Stops(id -> yielding, maxGraceMillis),
+                new Forecaster.EvictionBehaviours(id -> yielding, maxGraceMillis),
                 NOW,
                 new Forecaster.Bounds(untilMillis, plans, () -> false));
     }
@@ -90,13 +90,13 @@ class ForecasterTest {
     }
 
     private static Optional<Long> start(Forecast forecast, WorkloadId id) {
-        return Optional.ofNullable(forecast.fates().get(id))
-                .flatMap(Forecast.Fate::start)
+        return Optional.ofNullable(forecast.perWorkload().get(id))
+                .flatMap(Forecast.WorkloadForecast::start)
                 .map(Forecast.Start::atMillis);
     }
 
     private static Optional<Forecast.Stop> stop(Forecast forecast, WorkloadId id) {
-        return Optional.ofNullable(forecast.fates().get(id)).flatMap(Forecast.Fate::stop);
+        return Optional.ofNullable(forecast.perWorkload().get(id)).flatMap(Forecast.WorkloadForecast::stop);
     }
 
     private static Optional<Reason.Code> code(Forecast forecast, WorkloadId id) {
@@ -132,10 +132,10 @@ class ForecasterTest {
         WorkloadId borrower = running("a", ACME, 2, NOW - 10_000, OptionalLong.empty());
         WorkloadId later = running("b", ACME, 2, NOW - 5_000, OptionalLong.empty());
         WorkloadId owner = waiting("c", UMBRA, 2, OptionalLong.empty());
-        yielding = Optional.of(new Forecaster.Yielding(20_000, true));
+        yielding = Optional.of(new Forecaster.EvictionBehaviour(20_000, true));
         Forecast forecast = play();
         assertThat(stop(forecast, later)).contains(new Forecast.Stop(NOW, EvictionCause.RECLAIM));
-        assertThat(forecast.fates()).doesNotContainKey(borrower);
+        assertThat(forecast.perWorkload()).doesNotContainKey(borrower);
         assertThat(start(forecast, owner)).contains(NOW + 20_000);
         assertThat(code(forecast, owner)).contains(Reason.Code.NOMINATED);
         assertThat(forecast.atFirst().of(POOL, "acme")).isEqualTo(4_000);
@@ -147,7 +147,7 @@ class ForecasterTest {
         running("a", ACME, 2, NOW - 10_000, OptionalLong.empty());
         running("b", ACME, 2, NOW - 5_000, OptionalLong.empty());
         WorkloadId owner = waiting("c", UMBRA, 2, OptionalLong.empty());
-        yielding = Optional.of(new Forecaster.Yielding(20_000, true));
+        yielding = Optional.of(new Forecaster.EvictionBehaviour(20_000, true));
         maxGraceMillis = Map.of(POOL, 5_000L);
         assertThat(start(play(), owner)).contains(NOW + 5_000);
         maxGraceMillis = Map.of(POOL, 60_000L);
@@ -163,7 +163,7 @@ class ForecasterTest {
         running("a", UMBRA, 1, NOW - 10_000, OptionalLong.of(60_000));
         WorkloadId borrower = waiting("b", ACME, 3, OptionalLong.empty());
         WorkloadId owner = waiting("c", UMBRA, 2, OptionalLong.empty());
-        yielding = Optional.of(new Forecaster.Yielding(20_000, true));
+        yielding = Optional.of(new Forecaster.EvictionBehaviour(20_000, true));
         maxGraceMillis = Map.of(POOL, 5_000L);
         Forecast forecast = play();
         assertThat(stop(forecast, borrower)).contains(new Forecast.Stop(NOW + 50_000, EvictionCause.RECLAIM));
@@ -175,9 +175,9 @@ class ForecasterTest {
         running("a", ACME, 2, NOW - 10_000, OptionalLong.empty());
         WorkloadId ended = running("b", ACME, 2, NOW - 5_000, OptionalLong.empty());
         waiting("c", UMBRA, 2, OptionalLong.of(60_000));
-        yielding = Optional.of(new Forecaster.Yielding(0, false));
+        yielding = Optional.of(new Forecaster.EvictionBehaviour(0, false));
         assertThat(start(play(), ended)).isEmpty();
-        yielding = Optional.of(new Forecaster.Yielding(0, true));
+        yielding = Optional.of(new Forecaster.EvictionBehaviour(0, true));
         assertThat(start(play(), ended)).contains(NOW + 60_000);
     }
 

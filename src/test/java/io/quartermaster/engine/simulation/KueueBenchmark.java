@@ -137,7 +137,7 @@ class KueueBenchmark {
     }
 
     private static Settings minRuntime(long millis) {
-        return Settings.DEFAULT.but().minRuntimeMillis(millis).settings();
+        return Settings.DEFAULT.toBuilder().minRuntimeMillis(millis).settings();
     }
 
     /** A simulation of one set-up to its end. */
@@ -186,7 +186,7 @@ class KueueBenchmark {
             long now = 0;
             while (at.isPresent()) {
                 now = at.getAsLong();
-                shell.happen(now);
+                shell.applyDueEvents(now);
                 arrive(now);
                 settle(now);
                 at = next(now);
@@ -198,12 +198,12 @@ class KueueBenchmark {
 
         private void arrive(long now) {
             while (arrived < arriving.size() && arriving.get(arrived).submittedMillis() <= now) {
-                shell.state(arriving.get(arrived++));
+                shell.setWorkload(arriving.get(arrived++));
             }
         }
 
         private OptionalLong next(long now) {
-            OptionalLong due = shell.next(now);
+            OptionalLong due = shell.nextEventMillis(now);
             long arrives = arrived < arriving.size() ? arriving.get(arrived).submittedMillis() : Long.MAX_VALUE;
             long next = Math.min(due.orElse(Long.MAX_VALUE), Math.min(arrives, replanMillis));
             return next == Long.MAX_VALUE ? OptionalLong.empty() : OptionalLong.of(next);
@@ -282,7 +282,7 @@ class KueueBenchmark {
             if (decision instanceof Decision.Start start) {
                 starts.putIfAbsent(start.workload(), now);
             }
-            preempted += decision instanceof Decision.Preempt ? 1 : 0;
+            preempted += decision instanceof Decision.Evict ? 1 : 0;
         }
 
         private String row(long overMillis, String settings) {

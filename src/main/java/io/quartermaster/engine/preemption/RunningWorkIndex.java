@@ -12,7 +12,7 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** Index of the running workloads that an eviction or a move may choose, by pool and group, and by node. */
-public final class RunningWork {
+public final class RunningWorkIndex {
     private final SortedMap<PoolId, SortedMap<QuotaPath, SortedSet<EvictionUnit>>> running = new TreeMap<>();
 
     private final Map<PoolId, Map<QuotaPath, CandidatesOfGroup>> ofGroups = new HashMap<>();

@@ -31,26 +31,26 @@ import java.util.SortedSet;
  * over all pools. It recounts the classes that changed. With caps it recounts all classes, since a cap may leave later
  * classes less. A nominated workload may still want surplus workers; these wait in the pool of the nomination.
  */
-public final class Demand {
+public final class DemandCounter {
     private final DeclaredState declaredState;
     private final SchedulingState schedulingState;
     private final PoolRequestFactory poolRequestFactory;
-    private final boolean doorsClose;
-    private final Map<SchedulingClass, Counted> counted = new LinkedHashMap<>();
+    private final boolean workEndsAtClose;
+    private final Map<SchedulingClass, CountedDemand> countedDemand = new LinkedHashMap<>();
     private final Map<WorkloadId, NominatedGrowth> growthPlaces = new LinkedHashMap<>();
     private long seen = -1;
 
-    public Demand(DeclaredState declaredState, SchedulingState schedulingState) {
+    public DemandCounter(DeclaredState declaredState, SchedulingState schedulingState) {
         this.declaredState = declaredState;
         this.schedulingState = schedulingState;
         this.poolRequestFactory = new PoolRequestFactory(declaredState, schedulingState);
-        this.doorsClose = !schedulingState.cluster().meters().isEmpty()
+        this.workEndsAtClose = !schedulingState.cluster().meters().isEmpty()
                 || declaredState.pools().values().stream()
                         .anyMatch(pool -> !pool.takesWork() || pool.hours().isPresent());
     }
 
     /** The counted workers of a class, with the requests by which they were counted. */
-    private record Counted(long workers, List<PoolRequest> wishes) {}
+    private record CountedDemand(long workers, List<PoolRequest> poolRequests) {}
 
     /** The counted surplus workers of a nominated workload, with the leaves at which they count. */
     private record NominatedGrowth(List<QuotaNode> leaves, long gpuMilli) {}
@@ -60,7 +60,7 @@ public final class Demand {
         countGrowthPlaces();
         ChangeLog changeLog = schedulingState.changes();
         if (declaredState.caps().isEmpty() && changeLog.covers(seen)) {
-            for (long place = seen; place < changeLog.cursor(); place++) {
+            for (long place = seen; place < changeLog.takeCursor(); place++) {
                 if (changeLog.get(place) instanceof SchedulingClass schedulingClass) {
                     count(schedulingClass, workersOf(schedulingClass));
                 }
@@ -68,13 +68,13 @@ public final class Demand {
         } else {
             countAll();
         }
-        seen = changeLog.cursor();
+        seen = changeLog.takeCursor();
     }
 
     private void countGrowthPlaces() {
         Map<WorkloadId, NominatedGrowth> now = new LinkedHashMap<>();
         for (Workload workload : schedulingState.nominated()) {
-            if (declaredState.standing(workload.path()) == Change.AccountStatus.ACTIVE) {
+            if (declaredState.accountStatus(workload.path()) == Change.AccountStatus.ACTIVE) {
                 growthPlace(workload).ifPresent(nominatedGrowth -> now.put(workload.id(), nominatedGrowth));
             }
         }
@@ -109,7 +109,7 @@ public final class Demand {
             SchedulingState.remaining(holding).ifPresent(keeps -> numbers.addAll(SchedulingState.numbers(keeps)));
         }
         return poolRequestFactory
-                .space(place.pool())
+                .poolCapacity(place.pool())
                 .filter(poolCapacity -> poolCapacity.pool().takesWork())
                 .map(poolCapacity -> new NominatedGrowth(
                         leaves(poolCapacity, workload), growthGpuMilli(numbers, shape, poolCapacity)))
@@ -120,7 +120,7 @@ public final class Demand {
     private List<QuotaNode> leaves(PoolCapacity poolCapacity, Workload workload) {
         List<QuotaNode> leaves =
                 schedulingState.cluster().leaves(poolCapacity.pool().id(), workload.path());
-        return leaves.getFirst().named() ? leaves : List.of();
+        return leaves.getFirst().isNamed() ? leaves : List.of();
     }
 
     private static long growthGpuMilli(SortedSet<Integer> numbers, Shape shape, PoolCapacity poolCapacity) {
@@ -137,7 +137,7 @@ public final class Demand {
     }
 
     private void countAll() {
-        for (SchedulingClass schedulingClass : List.copyOf(counted.keySet())) {
+        for (SchedulingClass schedulingClass : List.copyOf(countedDemand.keySet())) {
             if (schedulingClass.isEmpty()) {
                 count(schedulingClass, 0);
             }
@@ -160,23 +160,23 @@ public final class Demand {
     /** The number of workers that a class wants beyond those that run; 0 if nothing may start. */
     private long workersOf(SchedulingClass schedulingClass) {
         boolean may = !schedulingClass.isEmpty()
-                && declaredState.standing(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE;
+                && declaredState.accountStatus(schedulingClass.key().path()) == Change.AccountStatus.ACTIVE;
         return may ? schedulingClass.workersWanted() : 0;
     }
 
     private void count(SchedulingClass schedulingClass, long wanted) {
-        List<PoolRequest> asked = wanted == 0 ? List.of() : admissiblePools(schedulingClass);
-        Counted before = wanted == 0
-                ? counted.remove(schedulingClass)
-                : counted.put(schedulingClass, new Counted(wanted, asked));
-        if (before != null && before.wishes().equals(asked)) {
-            add(schedulingClass, asked, wanted - before.workers());
+        List<PoolRequest> poolRequests = wanted == 0 ? List.of() : admissiblePools(schedulingClass);
+        CountedDemand before = wanted == 0
+                ? countedDemand.remove(schedulingClass)
+                : countedDemand.put(schedulingClass, new CountedDemand(wanted, poolRequests));
+        if (before != null && before.poolRequests().equals(poolRequests)) {
+            add(schedulingClass, poolRequests, wanted - before.workers());
             return;
         }
         if (before != null) {
-            add(schedulingClass, before.wishes(), -before.workers());
+            add(schedulingClass, before.poolRequests(), -before.workers());
         }
-        add(schedulingClass, asked, wanted);
+        add(schedulingClass, poolRequests, wanted);
     }
 
     /**
@@ -185,29 +185,29 @@ public final class Demand {
      * work and so on the shares.
      */
     private List<PoolRequest> admissiblePools(SchedulingClass schedulingClass) {
-        List<PoolRequest> asked = poolRequestFactory.forClass(schedulingClass);
-        if (!doorsClose) {
-            return asked;
+        List<PoolRequest> poolRequests = poolRequestFactory.forClass(schedulingClass);
+        if (!workEndsAtClose) {
+            return poolRequests;
         }
-        return asked.stream()
+        return poolRequests.stream()
                 .filter(poolRequest ->
-                        poolRequest.isOpen() && poolRequest.meters().stream().allMatch(BudgetMeter::isLeft))
+                        poolRequest.isOpen() && poolRequest.meters().stream().allMatch(BudgetMeter::hasLeft))
                 .toList();
     }
 
-    private void add(SchedulingClass schedulingClass, List<PoolRequest> asked, long more) {
+    private void add(SchedulingClass schedulingClass, List<PoolRequest> poolRequests, long more) {
         if (more == 0) {
             return;
         }
         List<QuotaTree> countedIn = new ArrayList<>(2);
-        for (PoolRequest poolRequest : asked) {
-            long gpuMilli = schedulingClass.gpuMilliOf(poolRequest.space(), more);
+        for (PoolRequest poolRequest : poolRequests) {
+            long gpuMilli = schedulingClass.gpuMilliOf(poolRequest.poolCapacity(), more);
             List<QuotaNode> leaves = schedulingState
                     .cluster()
                     .leaves(
-                            poolRequest.space().pool().id(),
+                            poolRequest.poolCapacity().pool().id(),
                             schedulingClass.key().path());
-            for (QuotaNode leaf : leaves.getFirst().named() ? leaves : List.<QuotaNode>of()) {
+            for (QuotaNode leaf : leaves.getFirst().isNamed() ? leaves : List.<QuotaNode>of()) {
                 if (!countedIn.contains(leaf.tree())) {
                     countedIn.add(leaf.tree());
                     leaf.addWaiting(gpuMilli);
@@ -220,16 +220,16 @@ public final class Demand {
     private long withinCaps(SchedulingClass schedulingClass, long wanted, Map<Cap, Long> ofCeilings) {
         SchedulingClass.Key key = schedulingClass.key();
         List<Cap> caps = schedulingState.cluster().caps().over(key.path(), key.user());
-        List<PoolRequest> asked = poolRequestFactory.forClass(schedulingClass);
-        if (caps.isEmpty() || asked.isEmpty()) {
+        List<PoolRequest> poolRequests = poolRequestFactory.forClass(schedulingClass);
+        if (caps.isEmpty() || poolRequests.isEmpty()) {
             return wanted;
         }
         int perWorkload = schedulingClass.isGrowth() ? 1 : key.shape().allWorkers();
-        long ofOne = schedulingClass.gpuMilliOf(asked.getFirst().space(), perWorkload);
+        long ofOne = schedulingClass.gpuMilliOf(poolRequests.getFirst().poolCapacity(), perWorkload);
         long left = wanted;
         for (Cap cap : caps) {
             long each = cap.countOf(ofOne, !schedulingClass.isGrowth());
-            long room = cap.most() - cap.used().projected() - ofCeilings.getOrDefault(cap, 0L);
+            long room = cap.max() - cap.used().projected() - ofCeilings.getOrDefault(cap, 0L);
             left = each == 0 ? left : Math.min(left, Math.max(0, room) / each * perWorkload);
         }
         for (Cap cap : caps) {

@@ -3,4 +3,4 @@ package io.quartermaster.engine.state;
 import io.quartermaster.engine.quota.QuotaNode;
 
 /** The change of a node's fair share. */
-public record FairShareChanged(QuotaNode node) implements ChangeLog.StateChange {}
+public record FairShareChange(QuotaNode node) implements ChangeLog.StateChange {}

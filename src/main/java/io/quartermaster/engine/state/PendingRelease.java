@@ -7,4 +7,4 @@ import io.quartermaster.engine.model.Allocation;
  *
  * @param deadlineMillis when they have left at the latest
  */
-public record Leaving(Allocation allocation, long deadlineMillis) {}
+public record PendingRelease(Allocation allocation, long deadlineMillis) {}

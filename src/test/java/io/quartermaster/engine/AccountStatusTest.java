@@ -15,7 +15,7 @@ import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** Account status of tenants and groups, which permits or prevents starts. */
-class StandingTest {
+class AccountStatusTest {
     private static final PoolId POOL = new PoolId("pool");
     private static final QuotaPath ACME = QuotaPath.of("acme");
     private static final QuotaPath RND = QuotaPath.of("acme", "rnd");

@@ -13,7 +13,7 @@ import java.util.OptionalLong;
  * Decides what is possible for waiting work regardless of other work: whether it can ever run, and when the opening
  * hours of a pool would allow it.
  */
-public final class Feasibility {
+public final class FeasibilityCheck {
     private static final long GPU_MILLI = 1000;
 
     private final DeclaredState declaredState;
@@ -21,7 +21,7 @@ public final class Feasibility {
     private final boolean allIsLent;
 
     /** @param allIsLent whether every quota lends all that it reserves */
-    Feasibility(DeclaredState declaredState, PoolRequestFactory poolRequestFactory, boolean allIsLent) {
+    FeasibilityCheck(DeclaredState declaredState, PoolRequestFactory poolRequestFactory, boolean allIsLent) {
         this.declaredState = declaredState;
         this.poolRequestFactory = poolRequestFactory;
         this.allIsLent = allIsLent;
@@ -31,8 +31,8 @@ public final class Feasibility {
     boolean canEverRun(SchedulingClass schedulingClass) {
         for (PoolRequest poolRequest : poolRequestFactory.forClass(schedulingClass)) {
             QuotaRequest least =
-                    poolRequestFactory.minimum(schedulingClass, poolRequest).ask();
-            if (poolRequest.space().pool().hasExecutor()
+                    poolRequestFactory.minimum(schedulingClass, poolRequest).quotaRequest();
+            if (poolRequest.poolCapacity().pool().hasExecutor()
                     && poolRequestFactory.couldEverStart(schedulingClass, poolRequest)
                     && isEverAdmissible(least)
                     && !lastsTooLong(schedulingClass, poolRequest)) {
@@ -91,7 +91,7 @@ public final class Feasibility {
      */
     public static boolean isNeverOpenLongEnough(SchedulingClass schedulingClass, PoolRequest poolRequest) {
         Optional<Hours> hours =
-                poolRequest.space().pool().hours().filter(kept -> kept.atClose() == Hours.AtClose.PREEMPT);
+                poolRequest.poolCapacity().pool().hours().filter(kept -> kept.atClose() == Hours.AtClose.PREEMPT);
         OptionalLong runtime = schedulingClass.key().maxRuntimeMillis();
         return hours.isPresent()
                 && !schedulingClass.isGrowth()
