@@ -113,7 +113,7 @@ final class PlanChecker {
         private void require(boolean holds, Rule rule, Decision decision, String why) {
             if (!holds) {
                 String what = decision instanceof Decision.Evict evict
-                        ? "Preempt " + evict.workload() + " for " + evict.successor() + ", " + evict.cause()
+                        ? "Evict " + evict.workload() + " for " + evict.successor() + ", " + evict.cause()
                         : decision.toString();
                 violations.add(new Violation(rule, why + ": " + what));
             }

@@ -110,7 +110,7 @@ class ConcurrencyCapsTest {
         submit("o", OPS, "bob", 9, 50);
         decided();
         submit("a", RND, "ann", 3, 50);
-        assertThat(decided()).containsExactly("Preempt o", "Nominate a");
+        assertThat(decided()).containsExactly("Evict o", "Nominate a");
     }
 
     @Test
@@ -120,7 +120,7 @@ class ConcurrencyCapsTest {
         submit("b", RND, "bob", 4, 40);
         decided();
         submit("c", RND, "ann", 2, 60);
-        assertThat(decided()).containsExactly("Preempt a", "Nominate c");
+        assertThat(decided()).containsExactly("Evict a", "Nominate c");
     }
 
     private static Outlook.Relief raiseUserLimit(long gpuMilli) {
