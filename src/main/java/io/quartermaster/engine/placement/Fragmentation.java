@@ -100,8 +100,8 @@ final class Fragmentation {
     }
 
     /**
-     * The demand for each node's GPUs by work that can use only some models; {@link #PARTS_OF_WHOLE} means that demand equals
-     * supply.
+     * The demand for each node's GPUs by work that can use only some models; {@link #PARTS_OF_WHOLE} means that demand
+     * equals supply.
      */
     private Map<NodeCapacity, Long> scarcity(Collection<NodeCapacity> nodes) {
         long allDevices = 0;
@@ -230,7 +230,8 @@ final class Fragmentation {
     }
 
     /**
-     * The free capacity of a node that the expected work could not use, in thousandths of a GPU times {@link #PARTS_OF_WHOLE}.
+     * The free capacity of a node that the expected work could not use, in thousandths of a GPU times
+     * {@link #PARTS_OF_WHOLE}.
      */
     private long unusable(NodeCapacity node, int[] left, long cpuLeft) {
         long total = total(left);

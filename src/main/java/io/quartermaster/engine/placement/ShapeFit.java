@@ -15,8 +15,8 @@ import java.util.function.ToLongFunction;
 /**
  * Compares a shape with the nodes of a pool and names a need that no node can meet, even when all are up and empty. It
  * checks one need after the other, each on the nodes that meet the earlier ones. The text does not describe the nodes,
- * which the reader may not be allowed to know. The class only explains: {@link PoolCapacity#couldEverFit} decides whether
- * there is a place at all.
+ * which the reader may not be allowed to know. The class only explains: {@link PoolCapacity#couldEverFit} decides
+ * whether there is a place at all.
  */
 public final class ShapeFit {
     private final Pool pool;

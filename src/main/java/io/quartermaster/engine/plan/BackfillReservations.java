@@ -427,7 +427,8 @@ public final class BackfillReservations {
     }
 
     /**
-     * Releases, until {@link #holdSuspended} or {@link #resumeSuspended}, the reservations in a pool that do not bind a candidate.
+     * Releases, until {@link #holdSuspended} or {@link #resumeSuspended}, the reservations in a pool that do
+     * not bind a candidate.
      *
      * @param backfill whether to release also those that the candidate's workload would not delay
      */

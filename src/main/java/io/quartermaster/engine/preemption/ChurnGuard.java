@@ -10,8 +10,9 @@ import java.util.TreeMap;
  * Counts, for each workload, the evictions and the gains since the last external event. The rights to reclaim compare
  * shares, but GPUs are indivisible. Where free GPUs have the wrong sizes, two groups can each have a right to what the
  * other group has just received. This bound ends such a cycle. A workload that was evicted and has gained again
- * {@link #MAX_EVICTIONS} times is no victim until the next external event. Therefore the plans of one instant always come to an
- * end. A workload that only loses workers may lose more, since that comes to an end by itself.
+ * {@link #MAX_EVICTIONS} times is no victim until the next external event. Therefore the plans of one
+ * instant always come to an end. A workload that only loses workers may lose more, since that comes to an end by
+ * itself.
  */
 public final class ChurnGuard {
     private static final int MAX_EVICTIONS = 3;
