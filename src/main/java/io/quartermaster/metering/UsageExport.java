@@ -44,7 +44,8 @@ import java.util.stream.LongStream;
 /**
  * Exports usage record by record. Closed records are read page by page, each in a transaction of its own: they never
  * change, so the pages fit together. A slow reader holds one of the slots for exports and a few pages in memory: the
- * next page is read while one is written. It holds neither a thread nor a connection to the database. Counting and formatting run on separate threads.
+ * next page is read while one is written. It holds neither a thread nor a connection to the database. Counting and
+ * formatting run on separate threads.
  *
  * <p>An export that fails midway closes the connection, so that no reader mistakes a part for the whole.
  */

@@ -27,8 +27,8 @@ import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
 /**
- * Segments of the table that became the first partition, and of the month after it, in a database of the first released
- * schema that was upgraded: the same keys, chain, isolation and rights hold on both.
+ * Segments of the table that became the first partition, and of the month after it. The database was upgraded from the
+ * first released schema. The same keys, chain, isolation and rights hold on both.
  */
 @QuarkusTest
 class SegmentPartitionsIT {
