@@ -13,6 +13,7 @@ public final class FailedAttempts {
     private final PoolCapacity poolCapacity;
     private final RequestSignature signature;
     private final SchedulingState schedulingState;
+    private final boolean isGrowth;
     private long startReservations = -1;
     private long startFreed;
     private boolean startWithin;
@@ -27,7 +28,10 @@ public final class FailedAttempts {
     private boolean roomAdmitted;
     private boolean roomByMovesOnly;
 
-    FailedAttempts(PoolCapacity poolCapacity, RequestSignature signature, SchedulingState schedulingState) {
+    /** @param isGrowth whether running work grows; it is not moved for itself, so others' failed moves say nothing */
+    FailedAttempts(
+            PoolCapacity poolCapacity, RequestSignature signature, SchedulingState schedulingState, boolean isGrowth) {
+        this.isGrowth = isGrowth;
         this.poolCapacity = poolCapacity;
         this.signature = signature;
         this.schedulingState = schedulingState;
@@ -89,11 +93,11 @@ public final class FailedAttempts {
 
     /**
      * Whether it is known that neither releases nor moves make room. Failed moves are remembered for the request, by
-     * whichever class they were tried.
+     * whichever class they were tried, but not for work that grows.
      */
     public boolean areMovesKnownToFail(boolean withinReserved) {
         return areReleasesKnownToFail(withinReserved)
-                && (signature.areMovesKnownToFail()
+                && (!isGrowth && signature.areMovesKnownToFail()
                         || roomAdmitted
                                 && roomReservations == releasesReservations
                                 && roomReleases

@@ -69,8 +69,8 @@ public final class PoolRequestFactory {
                 requestSignature,
                 schedulingClass.acceptsFewerGpus()
                         ? Optional.empty()
-                        : requestSignature.map(
-                                signature -> new FailedAttempts(poolCapacity, signature, schedulingState)),
+                        : requestSignature.map(signature -> new FailedAttempts(
+                                poolCapacity, signature, schedulingState, schedulingClass.isGrowth())),
                 schedulingState.runningWork().running(poolCapacity.pool().id(), key.path()),
                 inMillis -> isOpen(schedulingClass, poolCapacity.pool(), inMillis),
                 schedulingState.cluster().meters(poolCapacity.pool().id(), key.path()));
