@@ -1,7 +1,12 @@
 -- Segments and sums belong to closed hours. A foreign key checks that row by row, which took more than half of the time in
 -- which they are stored; these triggers check the rows of a statement together.
 
-create function require_closed_hours() returns trigger language plpgsql set search_path = pg_catalog, public as $$
+-- A long reader must not hold up all that would wait behind this lock: the migration fails, and can be repeated.
+set local lock_timeout = '3s';
+-- In the order in which hours are closed.
+lock table closed_hour, segment, usage_hour in access exclusive mode;
+
+create function require_closed_hours() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare missing record;
 begin
     select i.tenant_id, i.hour_ms into missing
@@ -15,7 +20,7 @@ begin
     return null;
 end $$;
 
-create function keep_closed_hours() returns trigger language plpgsql set search_path = pg_catalog, public as $$
+create function keep_closed_hours() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
     if exists (select 1 from removed r join segment s on s.tenant_id = r.tenant_id and s.hour_ms = r.hour_ms
                 where not exists (select 1 from closed_hour h where h.tenant_id = r.tenant_id and h.hour_ms = r.hour_ms))

@@ -2,6 +2,9 @@
 -- writes one by its name. A number and an id are unique within a partition: an id contains the begin of its segment, and so
 -- is in the partition of that month, and numbers are of the chain, which an audit follows through all of them.
 
+-- A long reader must not hold up all that would wait behind this lock: the migration fails, and can be repeated.
+set local lock_timeout = '3s';
+
 alter table segment rename to segment_first;
 drop trigger segment_hours on segment_first;
 drop policy segment_tenant on segment_first;

@@ -1,12 +1,12 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.AllocationMarks;
+import io.quartermaster.ledger.GpuTime;
 import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.platform.EnumNames;
 import java.math.BigDecimal;
 import java.time.Instant;
-import java.time.LocalDateTime;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
 import java.util.Optional;
@@ -21,8 +21,6 @@ record ExportRecord(Segment segment, Optional<HashChain.End> place) {
 
     private static final DateTimeFormatter UTC_MILLIS =
             DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
-
-    private static final int LAST_PLAIN_YEAR = 9999;
 
     /** The fields of a record that can be exported; the words of the mapping file. */
     enum Field {
@@ -95,7 +93,7 @@ record ExportRecord(Segment segment, Optional<HashChain.End> place) {
             case TO -> Optional.of(time(segment.toMillis()));
             case DURATION_MILLIS -> Optional.of(Long.toString(segment.toMillis() - segment.fromMillis()));
             case GPUS -> Optional.of(gpus(segment.gpuMilli()));
-            case GPU_HOURS -> Optional.of(UsageApi.Amount.hours(segment.gpuMilliMillis()));
+            case GPU_HOURS -> Optional.of(UsageApi.Amount.hours(GpuTime.of(segment.gpuMilliMillis())));
             case GPU_MILLI_MILLIS -> Optional.of(Long.toString(segment.gpuMilliMillis()));
         };
     }
@@ -104,29 +102,8 @@ record ExportRecord(Segment segment, Optional<HashChain.End> place) {
         return segment.held().map(held -> of.apply(held.marks()));
     }
 
-    /** As {@link #UTC_MILLIS} writes it, but several times faster. */
-    static String time(long millis) {
-        LocalDateTime time = LocalDateTime.ofEpochSecond(
-                Math.floorDiv(millis, 1000L), Math.floorMod(millis, 1000) * 1_000_000, ZoneOffset.UTC);
-        if (time.getYear() < 0 || time.getYear() > LAST_PLAIN_YEAR) {
-            return UTC_MILLIS.format(Instant.ofEpochMilli(millis));
-        }
-        char[] text = "0000-00-00T00:00:00.000Z".toCharArray();
-        digits(text, 3, time.getYear());
-        digits(text, 6, time.getMonthValue());
-        digits(text, 9, time.getDayOfMonth());
-        digits(text, 12, time.getHour());
-        digits(text, 15, time.getMinute());
-        digits(text, 18, time.getSecond());
-        digits(text, 22, time.getNano() / 1_000_000);
-        return new String(text);
-    }
-
-    /** Writes a number so that its last digit is at a place; the digits before it are 0. */
-    private static void digits(char[] text, int last, int number) {
-        for (int i = last, rest = number; rest > 0; i--, rest /= 10) {
-            text[i] = (char) ('0' + rest % 10);
-        }
+    private static String time(long millis) {
+        return UTC_MILLIS.format(Instant.ofEpochMilli(millis));
     }
 
     private static String gpus(long gpuMilli) {

@@ -100,7 +100,7 @@ public class HourCloser {
      * hours that it closed.
      */
     public int closeDue() {
-        database.run(config.statementTimeout(), tx -> tx.run("select make_segment_partitions()"));
+        makeMonths();
         List<TenantKey> due = tenantsDue();
         if (due.isEmpty()) {
             lag.setStuckTenants(0);
@@ -117,6 +117,15 @@ public class HourCloser {
         }
         lag.setStuckTenants(stuck.get());
         return closed.get();
+    }
+
+    /** If this fails, only hours of months without a partition stay open. */
+    private void makeMonths() {
+        try {
+            database.run(config.statementTimeout(), tx -> tx.run("select make_segment_partitions()"));
+        } catch (RuntimeException e) {
+            LOG.error("making the partitions of the next months failed; the service tries again", e);
+        }
     }
 
     /** Sums up hours that an earlier version closed, for a while, so that hours that are due do not wait for it. */

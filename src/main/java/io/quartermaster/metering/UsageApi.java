@@ -32,7 +32,6 @@ public final class UsageApi {
 
         private static final BigDecimal PER_GPU_HOUR = BigDecimal.valueOf(3_600_000_000L);
         private static final int PLACES = 9;
-        private static final long MOST_IN_LONG = (Long.MAX_VALUE - 18) / 10;
 
         public static Amount of(GpuTime time) {
             return new Amount(hours(time), time.toString());
@@ -47,26 +46,6 @@ public final class UsageApi {
                     .divide(PER_GPU_HOUR, PLACES, RoundingMode.HALF_UP)
                     .stripTrailingZeros();
             return hours.scale() < 0 ? hours.setScale(0).toPlainString() : hours.toPlainString();
-        }
-
-        /**
-         * The same for one record, in whole numbers where these suffice. A billionth of a GPU-hour is 3.6 units, so
-         * the amount is 5/18 of the units, rounded half up.
-         */
-        static String hours(long gpuMilliMillis) {
-            if (gpuMilliMillis < 0 || gpuMilliMillis > MOST_IN_LONG) {
-                return hours(GpuTime.of(gpuMilliMillis));
-            }
-            long billionths = (gpuMilliMillis * 10 + 18) / 36;
-            long rest = billionths % 1_000_000_000;
-            StringBuilder text = new StringBuilder(24).append(billionths / 1_000_000_000);
-            if (rest > 0) {
-                text.append('.').append(Long.toString(1_000_000_000 + rest), 1, 1 + PLACES);
-                while (text.charAt(text.length() - 1) == '0') {
-                    text.setLength(text.length() - 1);
-                }
-            }
-            return text.toString();
         }
     }
 

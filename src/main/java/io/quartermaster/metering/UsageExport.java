@@ -223,16 +223,21 @@ class UsageExport {
                                 page.through(),
                                 asked.window().fromMillis(),
                                 closedUntil))
-                        .invoke(stored -> requireAll(tenant, page, stored.size())))
+                        .invoke(stored -> requireAll(tenant, page, stored))
+                        .map(stored -> written(
+                                asked,
+                                stored.stream()
+                                        .map(each -> new ExportRecord(
+                                                each.segment(),
+                                                Optional.of(new HashChain.End(each.number(), each.hash()))))
+                                        .toList()))
+                        // A page that fails does so in its place, after the page that is being written.
+                        .onFailure()
+                        .recoverWithItem(failure -> Multi.createFrom().failure(failure)))
                 // One after the other; the next page is read while this one is written.
                 .merge(1)
                 .onItem()
-                .transformToMultiAndConcatenate(stored -> written(
-                        asked,
-                        stored.stream()
-                                .map(each -> new ExportRecord(
-                                        each.segment(), Optional.of(new HashChain.End(each.number(), each.hash()))))
-                                .toList()));
+                .transformToMultiAndConcatenate(Function.identity());
     }
 
     /** The pages are made one by one, when the reader asks for them. */
@@ -242,11 +247,16 @@ class UsageExport {
                 .iterator();
     }
 
-    /** Numbers have no gap; with fewer records a part would be taken for the whole. */
-    private static void requireAll(io.quartermaster.ledger.TenantKey tenant, ClosedHours.Numbers page, int records) {
-        if (records != page.through() - page.after()) {
-            throw new IllegalStateException("of tenant " + tenant + ", records between " + page.after() + " and "
-                    + page.through() + " are missing: there are " + records);
+    /** Numbers have no gap; with fewer records, or one twice, a part would be taken for the whole. */
+    private static void requireAll(
+            io.quartermaster.ledger.TenantKey tenant, ClosedHours.Numbers page, List<SegmentStore.Stored> records) {
+        long number = page.after();
+        for (SegmentStore.Stored stored : records) {
+            number += stored.number() == number + 1 ? 1 : 0;
+        }
+        if (number != page.through() || records.size() != page.through() - page.after()) {
+            throw new IllegalStateException("of tenant " + tenant + ", the records between " + page.after() + " and "
+                    + page.through() + " are not complete: there are " + records.size());
         }
     }
 

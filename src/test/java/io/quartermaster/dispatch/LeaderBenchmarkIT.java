@@ -61,7 +61,7 @@ class LeaderBenchmarkIT {
     @Inject
     SystemDatabase system;
 
-    /** What passed since another time: on the clock, on the processors for this process and for the connection. */
+    /** Elapsed time: on the clock, on the processors for this process, and for the connection. */
     private record Time(long wallNanos, long processNanos, long connectionNanos) {
 
         private static final Time NONE = new Time(0, 0, 0);

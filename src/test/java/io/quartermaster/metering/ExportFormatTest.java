@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.fasterxml.jackson.databind.node.JsonNodeFactory;
 import io.quartermaster.ledger.AllocationId;
 import io.quartermaster.ledger.AllocationMarks;
-import io.quartermaster.ledger.GpuTime;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.PolicyId;
 import io.quartermaster.ledger.PoolKey;
@@ -17,11 +16,7 @@ import io.quartermaster.ledger.UsageClass;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.ZoneOffset;
-import java.time.format.DateTimeFormatter;
 import java.util.Optional;
-import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 class ExportFormatTest {
@@ -75,25 +70,6 @@ class ExportFormatTest {
         }
         assertThat(line(ExportFormat.JSONL, held(odd.toString(), "/a")))
                 .startsWith("{\"who\":" + JsonNodeFactory.instance.textNode(odd.toString()) + ",");
-    }
-
-    @Test
-    void instantsAndHoursAreWrittenAsTheSlowWayWritesThem() {
-        DateTimeFormatter slow =
-                DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
-        Random random = new Random(7);
-        for (long edge : new long[] {0, 1, 999, 951_782_399_999L, 253_402_300_799_999L, 253_402_300_800_000L}) {
-            assertThat(ExportRecord.time(edge)).isEqualTo(slow.format(Instant.ofEpochMilli(edge)));
-        }
-        for (int i = 0; i < 20_000; i++) {
-            long millis = random.nextLong(4_102_444_800_000L);
-            assertThat(ExportRecord.time(millis)).isEqualTo(slow.format(Instant.ofEpochMilli(millis)));
-            long amount = random.nextLong() >>> random.nextInt(1, 63);
-            assertThat(UsageApi.Amount.hours(amount)).isEqualTo(UsageApi.Amount.hours(GpuTime.of(amount)));
-        }
-        for (long amount : new long[] {0, 1, 2, 9, 18, 3_600_000_000L, Long.MAX_VALUE, Long.MAX_VALUE / 10}) {
-            assertThat(UsageApi.Amount.hours(amount)).isEqualTo(UsageApi.Amount.hours(GpuTime.of(amount)));
-        }
     }
 
     @Test

@@ -106,11 +106,13 @@ class SegmentPartitionsIT {
                 .toList();
     }
 
+    private HourCloser closing() {
+        return new HourCloser(config, database, new LedgerLag(config, database, new SimpleMeterRegistry()));
+    }
+
     private void closed() throws SQLException {
         if (partitions.isEmpty()) {
-            HourCloser closing =
-                    new HourCloser(config, database, new LedgerLag(config, database, new SimpleMeterRegistry()));
-            assertThat(closing.closeDue()).isEqualTo(4);
+            assertThat(closing().closeDue()).isEqualTo(4);
             partitions = text("select distinct tableoid::regclass::text from segment where tenant_id = '" + TENANT
                     + "' order by 1");
         }
@@ -182,6 +184,26 @@ class SegmentPartitionsIT {
                         .hasMessageContaining("permission denied");
             }
         }
+    }
+
+    @Test
+    void closingContinuesWhileNoMonthCanBeMade() throws SQLException {
+        closed();
+        run("alter function make_segment_partitions() rename to make_no_partitions");
+        try {
+            assertThat(closing().closeDue()).isZero();
+        } finally {
+            run("alter function make_no_partitions() rename to make_segment_partitions");
+        }
+    }
+
+    @Test
+    void noFunctionLooksForTablesAmongTemporaryOnesFirst() throws SQLException {
+        assertThat(text(
+                        "select proname from pg_proc p where pronamespace = 'public'::regnamespace and (prosecdef or prorettype"
+                                + " = 'trigger'::regtype) and not exists (select 1 from unnest(proconfig) c where c like"
+                                + " 'search_path=%pg_temp')"))
+                .isEmpty();
     }
 
     @Test

@@ -23,7 +23,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What users read of work that waits: reasons, positions, outlooks, and warnings of work that could never run. */
+/** The explanations of waiting work: reasons, positions, outlooks, and warnings that work could never run. */
 @QuarkusTest
 class ExplanationsIT extends TwoTenantsWork {
 

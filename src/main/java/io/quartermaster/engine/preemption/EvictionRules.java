@@ -183,9 +183,9 @@ final class EvictionRules {
     }
 
     /**
-     * What a branch holds beyond its share, by the right that takes most. It loses victims only while this is more than
-     * 0. Empty if no right bounds what it may lose: an implied quota, or one beside capacity that is not lent, which
-     * counts as used.
+     * The amount that a branch holds beyond its share, by the right that takes most. The branch loses victims only
+     * while this is more than 0. Empty if no right bounds its loss: the quota is implied, or the tree has capacity that
+     * is not lent, which counts as used.
      */
     OptionalLong excessGpuMilli(QuotaNode branch) {
         if (branch.isImplied() || !branch.tree().lendsAll()) {

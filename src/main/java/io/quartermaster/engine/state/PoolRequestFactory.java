@@ -141,7 +141,7 @@ public final class PoolRequestFactory {
         List<Integer> numbers = List.copyOf(SchedulingState.numbers(holding.allocation()));
         PlacementRequest placementRequest =
                 new PlacementRequest(workload.shape(), numbers, workload.path(), node -> true);
-        SchedulingClass.Key anew =
+        SchedulingClass.Key wholeWorkload =
                 SchedulingClass.Key.waiting(workload, workload.user(), Optional.empty(), workload.maxRuntimeMillis());
         int own = workload.pools().indexOf(holding.allocation().pool());
         for (PoolId pool : evictionCandidate.isEmpty()
@@ -152,7 +152,7 @@ public final class PoolRequestFactory {
                     .flatMap(room -> evictionPlanner.moveTo(
                             evictionCandidate.get(),
                             room,
-                            quotaRequest(anew, room, placementRequest.gpuMilli(room)),
+                            quotaRequest(wholeWorkload, room, placementRequest.gpuMilli(room)),
                             placementRequest));
             if (move.isPresent()) {
                 return move;

@@ -16,7 +16,7 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What the service stores of the reports of an agent about its attempts. */
+/** The service stores the reports of an agent about its attempts. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class AttemptReportIT extends AgentCalls {

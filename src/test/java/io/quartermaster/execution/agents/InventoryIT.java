@@ -12,7 +12,7 @@ import io.vertx.mutiny.sqlclient.Row;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
-/** What an agent says of its machine: stored, replaced by a digest, or refused. */
+/** The inventory that an agent reports: stored, replaced by a digest, or refused. */
 @QuarkusTest
 @TestProfile(WithoutLeader.class)
 class InventoryIT extends AgentCalls {
