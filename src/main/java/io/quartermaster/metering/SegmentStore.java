@@ -50,21 +50,18 @@ public final class SegmentStore {
             """;
 
     /** The segments between two numbers, in the partitions of their hours. */
-    static final String BETWEEN =
-            SELECT + " and seq > $2 and seq <= $3 and hour_ms > $4 and hour_ms <= $5 order by seq";
+    static final String BETWEEN = SELECT + " and seq > $2 and seq <= $3 order by seq";
 
     private SegmentStore() {}
 
     /**
      * The segments with a number above {@code afterSeq} up to {@code throughSeq}, in the order of the chain. The range
      * bounds the read, and no limit: so every plan of PostgreSQL reads these rows alone, also one made without the
-     * numbers. Their hours end after {@code fromMillis} and by {@code toMillis}: only the partitions of these are read.
+     * numbers. The statement names no hours, although it then looks into every partition: with them, PostgreSQL may
+     * read all rows of the hours instead.
      */
-    static Uni<List<Stored>> between(
-            UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq, long fromMillis, long toMillis) {
-        return usageQuery
-                .rows(BETWEEN, tenant.value(), afterSeq, throughSeq, fromMillis, toMillis)
-                .map(SegmentStore::stored);
+    static Uni<List<Stored>> between(UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
+        return usageQuery.rows(BETWEEN, tenant.value(), afterSeq, throughSeq).map(SegmentStore::stored);
     }
 
     /** All segments of one hour, in the order of the chain. */

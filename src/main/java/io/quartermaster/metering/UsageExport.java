@@ -216,13 +216,8 @@ class UsageExport {
                 .onItem()
                 .transformToMulti(numbers -> Multi.createFrom().iterable(pages(numbers)))
                 .onItem()
-                .transformToUni(page -> reading.read(usageQuery -> SegmentStore.between(
-                                usageQuery,
-                                tenant,
-                                page.after(),
-                                page.through(),
-                                asked.window().fromMillis(),
-                                closedUntil))
+                .transformToUni(page -> reading.read(
+                                usageQuery -> SegmentStore.between(usageQuery, tenant, page.after(), page.through()))
                         .invoke(stored -> requireAll(tenant, page, stored))
                         .map(stored -> written(
                                 asked,

@@ -38,6 +38,7 @@ class SimulationsIT {
         if (made) {
             cancelAll(A);
             cancelAll(B);
+            awaitCurrentView();
             return;
         }
         provision(A);
@@ -84,6 +85,14 @@ class SimulationsIT {
                         List.of(A + "-large")))
                 .post("/v1/tenants/" + A + "/policies"));
         made = true;
+        awaitCurrentView();
+    }
+
+    /** A replica reuses its view of the cell for a while, so a question may not know yet what was just done. */
+    private static void awaitCurrentView() {
+        Instant done = Instant.now();
+        Awaitility.await().atMost(PATIENCE).until(() -> time(ask(adminToken(A), workloads(1)), "asOf")
+                .isAfter(done));
     }
 
     private static Response ok(Response response) {
@@ -113,6 +122,7 @@ class SimulationsIT {
                 .path("state")
                 .asText()
                 .equals(state));
+        awaitCurrentView();
         return id;
     }
 
@@ -128,6 +138,11 @@ class SimulationsIT {
     }
 
     private static Response simulate(String token, Map<String, ?> body) {
+        awaitCurrentView();
+        return ask(token, body);
+    }
+
+    private static Response ask(String token, Map<String, ?> body) {
         Response response = request(token).body(body).post(SIMULATIONS);
         assertThat(response.statusCode()).as(response.asString()).isEqualTo(200);
         return response;
@@ -330,6 +345,7 @@ class SimulationsIT {
                         "PT1H"))
                 .post("/v1/tenants/" + A + "/policies"));
 
+        awaitCurrentView();
         // The borrower starts immediately. It is preempted when the owners' first workload ends and their second one is
         // within their limit.
         Response foretold = request(operatorToken())

@@ -59,7 +59,7 @@ class HourCloserIT {
 
     private List<SegmentStore.Stored> stored(BookRows rows) {
         return database.run(Duration.ofSeconds(10), tx -> SegmentStore.between(
-                        UsageQuery.of(tx), new TenantKey(rows.tenant), 0, 10_000, 0, Long.MAX_VALUE)
+                        UsageQuery.of(tx), new TenantKey(rows.tenant), 0, 10_000)
                 .await()
                 .indefinitely());
     }
