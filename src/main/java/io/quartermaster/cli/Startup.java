@@ -29,7 +29,7 @@ final class Startup {
     private final RunFile runFile;
     private DemoConfinement confinement = new DemoConfinement(List.of(), "");
     private final Optional<Demo> demonstration;
-    private final Duration patience;
+    private final Duration timeout;
     private final IntConsumer end;
 
     /** The values that loading the demonstration needs. */
@@ -42,7 +42,7 @@ final class Startup {
             EmbeddedServices services,
             RunFile runFile,
             Optional<Demo> demonstration,
-            Duration patience,
+            Duration timeout,
             IntConsumer end) {
         this.out = out;
         this.progressListener = progressListener;
@@ -50,7 +50,7 @@ final class Startup {
         this.services = services;
         this.runFile = runFile;
         this.demonstration = demonstration;
-        this.patience = patience;
+        this.timeout = timeout;
         this.end = end;
     }
 
@@ -81,7 +81,7 @@ final class Startup {
     }
 
     private boolean awaitService() throws InterruptedException {
-        long end = System.nanoTime() + patience.toNanos();
+        long end = System.nanoTime() + timeout.toNanos();
         try (HealthProbe healthProbe = new HealthProbe()) {
             while (System.nanoTime() < end) {
                 if (healthProbe

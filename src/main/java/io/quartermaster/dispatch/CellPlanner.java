@@ -305,7 +305,7 @@ public final class CellPlanner {
             rows.write(transaction, settings.cell());
             pastUse.write(transaction, settings.cell(), engine.pastUse(), engine.raisedPastUse());
             batch.delete(transaction);
-            transaction.settle();
+            transaction.awaitSent();
         } catch (StalePlanException | LockedRowsException e) {
             throw e;
         } catch (RuntimeException | AssertionError | StackOverflowError e) {

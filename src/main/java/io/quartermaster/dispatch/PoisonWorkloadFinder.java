@@ -144,7 +144,7 @@ final class PoisonWorkloadFinder {
         if (decisions.isEmpty() || canWrite(epoch, decisions.size())) {
             return false;
         }
-        return firstBad(decisions.size(), most -> canWrite(epoch, most))
+        return firstBad(decisions.size(), max -> canWrite(epoch, max))
                 .map(bad -> decisions.get(bad - 1))
                 .map(decision -> PlanTranslation.successor(decision)
                         .orElseGet(() -> UUID.fromString(decision.workload().value())))

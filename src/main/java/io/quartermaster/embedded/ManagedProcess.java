@@ -80,12 +80,12 @@ final class ManagedProcess {
     }
 
     /** Ends the process of an earlier start, if there is one, regardless of its command. */
-    static void endRecorded(String title, Path pidFile, StopSignal signal, Duration patience) {
+    static void endRecorded(String title, Path pidFile, StopSignal signal, Duration timeout) {
         recorded(pidFile).ifPresent(record -> {
             LOG.infof(
                     "Ending %s left over from an earlier run (pid %d)",
                     title, record.process().pid());
-            new ManagedProcess(title, record.process(), pidFile).stop(signal, patience);
+            new ManagedProcess(title, record.process(), pidFile).stop(signal, timeout);
         });
     }
 
@@ -141,10 +141,10 @@ final class ManagedProcess {
     }
 
     /** Asks the process to end, waits, then kills it. The pid file is removed when the process has ended. */
-    void stop(StopSignal signal, Duration patience) {
+    void stop(StopSignal signal, Duration timeout) {
         signal.send(process);
-        if (!gone(patience)) {
-            LOG.warnf("%s (pid %d) did not end within %d s; killing it", title, process.pid(), patience.toSeconds());
+        if (!gone(timeout)) {
+            LOG.warnf("%s (pid %d) did not end within %d s; killing it", title, process.pid(), timeout.toSeconds());
             process.destroyForcibly();
             if (!gone(KILL_PATIENCE)) {
                 LOG.errorf("cannot end %s (pid %d)", title, process.pid());
@@ -159,8 +159,8 @@ final class ManagedProcess {
     }
 
     /** An interrupt does not stop the wait, because {@link RestartingProcess} uses interrupts to request the end. */
-    private boolean gone(Duration patience) {
-        long end = System.nanoTime() + patience.toNanos();
+    private boolean gone(Duration timeout) {
+        long end = System.nanoTime() + timeout.toNanos();
         boolean interrupted = false;
         try {
             while (true) {

@@ -45,7 +45,7 @@ class SimulationService {
     /** @param only the tenant whose workloads are shown; empty: all tenants */
     private Uni<SimulationApi.View> run(WhatIfQuestion whatIfQuestion, Caller caller, Optional<TenantId> only) {
         return concurrencyLimiter
-                .in(only, () -> queues(whatIfQuestion)
+                .runLimited(only, () -> queues(whatIfQuestion)
                         .chain(queues -> cell.ask(view -> work(view, whatIfQuestion, caller, queues, only))))
                 .chain(simulationReport -> names(simulationReport.ids()).map(simulationReport::named));
     }

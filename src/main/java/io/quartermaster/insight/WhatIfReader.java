@@ -102,11 +102,11 @@ final class WhatIfReader {
         return asked == null || !fine ? config.horizon() : asked;
     }
 
-    private <T> List<T> list(String field, @Nullable List<@Nullable T> given, int most) {
+    private <T> List<T> list(String field, @Nullable List<@Nullable T> given, int max) {
         List<T> all = new ArrayList<>();
         if (given != null) {
-            problems.check(given.size() <= most, field, "there are " + given.size(), "up to " + most);
-            for (int i = 0; i < Math.min(given.size(), most); i++) {
+            problems.check(given.size() <= max, field, "there are " + given.size(), "up to " + max);
+            for (int i = 0; i < Math.min(given.size(), max); i++) {
                 T one = given.get(i);
                 if (one == null) {
                     problems.add(field + "[" + i + "]", "is null", "an object");

@@ -171,7 +171,7 @@ public final class ClosedHours {
             records[i] = each.chain().number();
             hash[i] = each.chain().hash().hex();
         }
-        SystemTransaction.Sent sent =
+        SystemTransaction.PendingStatement sent =
                 transaction.send("""
                 insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at,
                     summed)
@@ -186,7 +186,7 @@ public final class ClosedHours {
     }
 
     /** Closed hours that were sent; of those with a book. */
-    record PendingInsert(List<HourEnd> withBook, SystemTransaction.Sent sent) {
+    record PendingInsert(List<HourEnd> withBook, SystemTransaction.PendingStatement sent) {
 
         /** A stored book must read back as the same book, because later hours begin with it. */
         void requireStored() {

@@ -87,7 +87,7 @@ class UsageExport {
         this.mapping = loadMapping(config.exportMapping());
         this.concurrencyLimiter = new ConcurrencyLimiter("exports", config.exports(), config.exportsPerTenant());
         this.limits = new StreamedResponse.Limits(config.exportPatience(), config.exportTimeLimit());
-        Gauge.builder("quartermaster.usage.exports", concurrencyLimiter, ConcurrencyLimiter::taken)
+        Gauge.builder("quartermaster.usage.exports", concurrencyLimiter, ConcurrencyLimiter::permitsInUse)
                 .description("usage exports that this replica sends now")
                 .register(metrics);
     }
@@ -102,13 +102,13 @@ class UsageExport {
 
     /** Answers with a tenant's own usage. */
     Uni<Void> sendTenant(TenantId tenant, ExportRequest request, RoutingContext http) {
-        return concurrencyLimiter.in(Optional.of(tenant), () -> prepareForTenant(tenant, request)
+        return concurrencyLimiter.runLimited(Optional.of(tenant), () -> prepareForTenant(tenant, request)
                 .chain(export -> send(export, "usage-" + tenant, http)));
     }
 
     /** Answers with the usage of several tenants. */
     Uni<Void> sendTenants(Optional<TenantId> only, ExportRequest request, RoutingContext http) {
-        return concurrencyLimiter.in(
+        return concurrencyLimiter.runLimited(
                 Optional.empty(), () -> prepareForTenants(only, request).chain(export -> send(export, "usage", http)));
     }
 

@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class CallBatcher<Q, A> {
 
     private final Vertx vertx;
-    private final int most;
+    private final int max;
     private final Duration limit;
     private final Function<List<Q>, Uni<List<A>>> batch;
     private final Queue<Waiting<Q, A>> waiting = new ArrayDeque<>();
@@ -56,13 +56,13 @@ public final class CallBatcher<Q, A> {
     }
 
     /**
-     * @param most the most calls of one batch; further ones wait for the next
+     * @param max the most calls of one batch; further ones wait for the next
      * @param limit the longest time for which a batch may run
      * @param batch answers the calls of one batch, in their order
      */
-    public CallBatcher(Vertx vertx, int most, Duration limit, Function<List<Q>, Uni<List<A>>> batch) {
+    public CallBatcher(Vertx vertx, int max, Duration limit, Function<List<Q>, Uni<List<A>>> batch) {
         this.vertx = vertx;
-        this.most = most;
+        this.max = max;
         this.limit = limit;
         this.batch = batch;
     }
@@ -92,7 +92,7 @@ public final class CallBatcher<Q, A> {
     private void runNext() {
         List<Waiting<Q, A>> calls = new ArrayList<>();
         synchronized (this) {
-            while (calls.size() < most) {
+            while (calls.size() < max) {
                 Waiting<Q, A> next = waiting.poll();
                 if (next == null) {
                     break;

@@ -89,7 +89,7 @@ public class OperatorRealm {
             return isNew;
         } catch (RuntimeException e) {
             if (isAway(e)) {
-                tokens.stayAsTheyAre();
+                tokens.keepState();
             } else {
                 tokens.refuse();
             }
@@ -98,7 +98,7 @@ public class OperatorRealm {
     }
 
     private static boolean isAway(Throwable failure) {
-        return failure instanceof KeycloakFailure keycloak && keycloak.isAway();
+        return failure instanceof KeycloakFailure keycloak && keycloak.isUnavailable();
     }
 
     private static void ensureSecret(KeycloakRealm realm, String secret) {

@@ -53,7 +53,7 @@ public final class RealmAdmin {
             keycloak.createRealm(wanted);
         } catch (KeycloakFailure e) {
             requireConflict(e);
-            keycloak.renewRights();
+            keycloak.renewToken();
         }
         return true;
     }
@@ -117,7 +117,7 @@ public final class RealmAdmin {
             ensureGroup(realm, path, made);
             return new GroupsMade(null, Set.of());
         } catch (KeycloakFailure e) {
-            if (e.isAway()) {
+            if (e.isUnavailable()) {
                 throw e;
             }
             return new GroupsMade(e, removeEmpty(realm, made.reversed(), e));
@@ -185,27 +185,27 @@ public final class RealmAdmin {
      * The groups of the realm, each before its subgroups. The list needs one request per group with subgroups, and one
      * per {@value #GROUPS_PER_CALL} groups.
      *
-     * @param most the most groups that are listed
+     * @param max the most groups that are listed
      */
-    public static GroupList groups(KeycloakRealm realm, int most) {
+    public static GroupList groups(KeycloakRealm realm, int max) {
         List<GroupPath> paths = new ArrayList<>();
         // One more group than the list returns shows whether there are more.
-        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
+        for (int first = 0; paths.size() <= max; first += GROUPS_PER_CALL) {
             List<GroupRepresentation> page = realm.groups(first, GROUPS_PER_CALL);
-            page.forEach(group -> collect(realm, "", group, most, paths));
+            page.forEach(group -> collect(realm, "", group, max, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
             }
         }
-        return paths.size() > most ? new GroupList(paths.subList(0, most), true) : new GroupList(paths, false);
+        return paths.size() > max ? new GroupList(paths.subList(0, max), true) : new GroupList(paths, false);
     }
 
     private static void collect(
-            KeycloakRealm realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
+            KeycloakRealm realm, String parent, GroupRepresentation group, int max, List<GroupPath> paths) {
         String path = parent + "/" + group.getName();
         // A group that was created in the realm directly may have a slash in its name. No path can name such a group,
         // so the list omits it.
-        if (paths.size() > most || group.getName().contains("/") || !GroupPath.isValid(path)) {
+        if (paths.size() > max || group.getName().contains("/") || !GroupPath.isValid(path)) {
             return;
         }
         paths.add(new GroupPath(path));
@@ -213,9 +213,9 @@ public final class RealmAdmin {
         if (below != null && below == 0) {
             return;
         }
-        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
+        for (int first = 0; paths.size() <= max; first += GROUPS_PER_CALL) {
             List<GroupRepresentation> page = subgroups(realm, group, first);
-            page.forEach(child -> collect(realm, path, child, most, paths));
+            page.forEach(child -> collect(realm, path, child, max, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
             }

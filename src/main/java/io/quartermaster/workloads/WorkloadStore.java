@@ -112,7 +112,7 @@ class WorkloadStore {
 
     /** Lists workloads, newest first. */
     Uni<List<WorkloadApi.View>> list(
-            Mutiny.Session session, TenantId tenant, Filter filter, Optional<UUID> after, int most) {
+            Mutiny.Session session, TenantId tenant, Filter filter, Optional<UUID> after, int max) {
         Map<String, Object> parameters = new LinkedHashMap<>();
         StringBuilder where = new StringBuilder();
         if (!filter.states().isEmpty()) {
@@ -146,7 +146,7 @@ class WorkloadStore {
                 String.class);
         parameters.forEach(query::setParameter);
         return query.setParameter("tenant", tenant.value())
-                .setParameter("most", most)
+                .setParameter("most", max)
                 .getResultList()
                 .map(rows -> rows.stream()
                         .map(row -> read(row, WorkloadApi.View.class))

@@ -125,7 +125,7 @@ class LeaderBenchmarkIT {
 
         String row() {
             Time rest = all.since(planning);
-            int most = Math.max(1, Math.max(starts, changes));
+            int max = Math.max(1, Math.max(starts, changes));
             return String.format(
                     Locale.ROOT,
                     "| %s | %d | %d | %d | %.1f | %.1f | %.0f | %.3f | %.3f | %.0f |",
@@ -135,10 +135,10 @@ class LeaderBenchmarkIT {
                     starts,
                     all.wallNanos() / 1e6 / cycles,
                     planning.wallNanos() / 1e6 / cycles,
-                    most / (rest.wallNanos() / 1e9),
-                    rest.processNanos() / 1e6 / most,
-                    rest.connectionNanos() / 1e6 / most,
-                    (double) logBytes / most);
+                    max / (rest.wallNanos() / 1e9),
+                    rest.processNanos() / 1e6 / max,
+                    rest.connectionNanos() / 1e6 / max,
+                    (double) logBytes / max);
         }
     }
 
@@ -250,8 +250,8 @@ class LeaderBenchmarkIT {
     }
 
     /** Runs cycles until there is no more work, or for the given number of rounds with work of their own. */
-    private Cycles runs(String what, Runnable work, int most) {
-        boolean once = most == Integer.MAX_VALUE;
+    private Cycles runs(String what, Runnable work, int max) {
+        boolean once = max == Integer.MAX_VALUE;
         planning.spent = Time.NONE;
         Time all = Time.NONE;
         int starts = 0;
@@ -261,7 +261,7 @@ class LeaderBenchmarkIT {
             work.run();
         }
         long log = 0;
-        while (cycles < most) {
+        while (cycles < max) {
             if (!once) {
                 work.run();
             }
@@ -306,7 +306,7 @@ class LeaderBenchmarkIT {
         report("ended", "succeeded", "w.state in ('starting', 'running')", count);
     }
 
-    private void report(String state, @Nullable String outcome, String which, int most) {
+    private void report(String state, @Nullable String outcome, String which, int max) {
         run(String.format(Locale.ROOT, """
                 with chosen as (
                     select w.tenant_id, w.id, a.id as attempt from workload w
@@ -320,7 +320,7 @@ class LeaderBenchmarkIT {
                     on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state,
                         outcome = excluded.outcome)
                 insert into inbox (tenant_id, kind, ref) select tenant_id, 'report', id::text from chosen
-                """, which, most), state, outcome);
+                """, which, max), state, outcome);
     }
 
     private void run(String sql, @Nullable Object... parameters) {

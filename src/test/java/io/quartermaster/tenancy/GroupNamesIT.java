@@ -305,7 +305,7 @@ class GroupNamesIT {
 
         assertThatThrownBy(() -> VertxContextSupport.subscribeAndAwait(
                         () -> creation.create(new TenantId(A), Caller.service(), path, WriteMode.COMMIT)))
-                .isInstanceOfSatisfying(KeycloakFailure.class, failure -> assertThat(failure.isAway())
+                .isInstanceOfSatisfying(KeycloakFailure.class, failure -> assertThat(failure.isUnavailable())
                         .isFalse());
 
         assertNoGroup("/half");

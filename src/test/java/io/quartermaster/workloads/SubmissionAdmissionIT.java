@@ -67,8 +67,8 @@ class SubmissionAdmissionIT {
         return submissionAdmission.decide(tenant, List.of(asks)).await().atMost(PATIENCE);
     }
 
-    private SubmissionAdmission.Ask ask(int most, UUID... workloads) {
-        return new SubmissionAdmission.Ask(queue, "q", most, List.of(workloads));
+    private SubmissionAdmission.Ask ask(int max, UUID... workloads) {
+        return new SubmissionAdmission.Ask(queue, "q", max, List.of(workloads));
     }
 
     private void queued(TenantId tenant, UUID... workloads) {

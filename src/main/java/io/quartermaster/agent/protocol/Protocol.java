@@ -88,10 +88,10 @@ public final class Protocol {
     }
 
     /** Requires a list without null elements that is not too long. */
-    static void requireList(String field, @Nullable List<?> given, int most) {
+    static void requireList(String field, @Nullable List<?> given, int max) {
         requirePresent(field, given, "a list");
         if (given != null) {
-            require(given.size() <= most, field, given.size() + " entries", "a list of at most " + most + " entries");
+            require(given.size() <= max, field, given.size() + " entries", "a list of at most " + max + " entries");
             for (int i = 0; i < given.size(); i++) {
                 requirePresent("%s[%d]".formatted(field, i), given.get(i), "an object");
             }

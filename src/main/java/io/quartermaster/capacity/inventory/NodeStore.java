@@ -60,12 +60,12 @@ class NodeStore {
                 .map(rows -> RowValues.optional(rows, NodeStore::view));
     }
 
-    Uni<List<NodeApi.View>> list(SqlConnection connection, Filter filter, String after, int most) {
+    Uni<List<NodeApi.View>> list(SqlConnection connection, Filter filter, String after, int max) {
         return connection
                 .preparedQuery(SELECT + " and n.name > $1 and ($2::text is null or k.name = $2)"
                         + " and ($3::text is null or p.name = $3) and ($4::boolean is null or n.schedulable = $4)"
                         + " order by n.name limit $5")
-                .execute(Tuple.of(after, filter.cluster(), filter.pool(), filter.schedulable(), most))
+                .execute(Tuple.of(after, filter.cluster(), filter.pool(), filter.schedulable(), max))
                 .map(rows -> RowValues.list(rows, NodeStore::view));
     }
 

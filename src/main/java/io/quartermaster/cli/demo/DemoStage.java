@@ -25,13 +25,13 @@ public final class DemoStage {
     private static final Duration A_STEP = Duration.ofMillis(500);
 
     private final PrintWriter out;
-    private final Duration patience;
+    private final Duration timeout;
     private final long begunNanos = System.nanoTime();
     private final List<Actor> actors = new ArrayList<>();
 
-    public DemoStage(PrintWriter out, Duration patience) {
+    public DemoStage(PrintWriter out, Duration timeout) {
         this.out = out;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /** One workload of the story. */
@@ -218,7 +218,7 @@ public final class DemoStage {
 
     /** Watches until the condition is true, and prints the changes meanwhile. */
     void until(String what, BooleanSupplier so) {
-        long end = System.nanoTime() + patience.toNanos();
+        long end = System.nanoTime() + timeout.toNanos();
         while (true) {
             actors.forEach(Actor::look);
             if (so.getAsBoolean()) {
@@ -226,7 +226,7 @@ public final class DemoStage {
             }
             if (System.nanoTime() > end) {
                 throw new ApiFailure(
-                        "The demonstration waited " + patience.toSeconds() + " s in vain until " + what + ". Now: "
+                        "The demonstration waited " + timeout.toSeconds() + " s in vain until " + what + ". Now: "
                                 + actors.stream().map(Actor::standing).collect(Collectors.joining(", "))
                                 + ". The demonstration needs its initial rules, and GPUs that no other work uses:"
                                 + " if those have changed, restore them, or start again with qm down, qm reset "

@@ -272,7 +272,7 @@ public final class PlanRows {
     public void write(SystemTransaction transaction, String cell) {
         try {
             send(transaction, cell);
-            transaction.settle();
+            transaction.awaitSent();
         } catch (RuntimeException e) {
             throw DatabaseFailures.isLockTimeout(e) ? new LockedRowsException(writtenWorkloads(), e) : e;
         }
@@ -333,7 +333,7 @@ public final class PlanRows {
                       device_index int, gpu_milli bigint,
                        mig text, mig_first int)
                 """);
-        Optional<SystemTransaction.Sent> states =
+        Optional<SystemTransaction.PendingStatement> states =
                 set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
                 update workload w set state = x.state, changed_at = $2::timestamptz, end_reason = x.end_reason,
                        attempts = coalesce(x.attempts, w.attempts), quick_losses = x.quick_losses,
@@ -369,7 +369,7 @@ public final class PlanRows {
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid) where w.tenant_id = x.tenant_id
                       and w.id = x.id
                 """);
-        Optional<SystemTransaction.Sent> toldWhy = set(transaction, reasons, """
+        Optional<SystemTransaction.PendingStatement> toldWhy = set(transaction, reasons, """
                 with changed as (
                     update workload w set reason_code = x.code, reason = x.reason, reason_at = $2::timestamptz
                       from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb, seq bigint)
@@ -420,7 +420,7 @@ public final class PlanRows {
                     touchedNodes.toArray(UUID[]::new),
                     fence.next());
         }
-        Optional<SystemTransaction.Sent> nodes = startNodes(transaction);
+        Optional<SystemTransaction.PendingStatement> nodes = startNodes(transaction);
         fence.saveSequence(transaction, cell);
         toldWhy.ifPresent(told -> told.rows().forEach(row -> fedTenants.add(new TenantId(row.getString("tenant_id")))));
         if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
@@ -435,7 +435,7 @@ public final class PlanRows {
      * The nodes of starts that still belong to their pools. They stay so until the plan is committed: the transaction
      * has held their rows since it gave them a revision.
      */
-    private Optional<SystemTransaction.Sent> startNodes(SystemTransaction transaction) {
+    private Optional<SystemTransaction.PendingStatement> startNodes(SystemTransaction transaction) {
         return poolsOfStarts.isEmpty()
                 ? Optional.empty()
                 : Optional.of(transaction.send(
@@ -446,7 +446,7 @@ public final class PlanRows {
     }
 
     /** Empty if there is nothing to write. */
-    private static Optional<SystemTransaction.Sent> set(
+    private static Optional<SystemTransaction.PendingStatement> set(
             SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
         if (rows.isEmpty()) {
             return Optional.empty();

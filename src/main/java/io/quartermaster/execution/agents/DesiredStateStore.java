@@ -186,10 +186,10 @@ class DesiredStateStore {
                 .max();
         if (part.isPresent()) {
             // The profile may have changed since the part was allocated.
-            int most = limitMilli == null ? part.getAsInt() : Math.max(part.getAsInt(), limitMilli);
-            environment.put("QM_GPU_LIMIT", new GpuAmount(most).decimal());
+            int max = limitMilli == null ? part.getAsInt() : Math.max(part.getAsInt(), limitMilli);
+            environment.put("QM_GPU_LIMIT", new GpuAmount(max).decimal());
             // Only NVIDIA's Multi-Process Service reads it, on nodes that run it.
-            environment.put("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", Integer.toString((most + 9) / 10));
+            environment.put("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", Integer.toString((max + 9) / 10));
         }
         Integer surplusWorker = row.getInteger("worker");
         if (surplusWorker != null) {

@@ -390,15 +390,15 @@ class QueueService {
     /** A null field takes its default. */
     private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch said) {
         Queue.Terms otherwise = Queue.Terms.DEFAULT;
-        int most = said.maxWaiting() == null ? otherwise.maxWaiting() : said.maxWaiting();
+        int max = said.maxWaiting() == null ? otherwise.maxWaiting() : said.maxWaiting();
         problems.check(
-                most >= 0 && most <= Queue.MAX_MAX_WAITING,
+                max >= 0 && max <= Queue.MAX_MAX_WAITING,
                 "maxWaiting",
                 "out of range",
                 "0 to " + Queue.MAX_MAX_WAITING);
         return new Queue.Terms(
                 said.overQuota() == null ? otherwise.overQuota() : said.overQuota(),
-                most,
+                max,
                 said.state() == null ? otherwise.state() : said.state(),
                 said.order() == null ? otherwise.order() : said.order());
     }

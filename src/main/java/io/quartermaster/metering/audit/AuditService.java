@@ -102,7 +102,7 @@ public class AuditService {
                             null,
                             "as it was sealed",
                             EnumNames.of(broken.fault()))));
-            long unsealed = AuditChain.unsealed(tx, tenant);
+            long unsealed = AuditChain.countOverdue(tx, tenant);
             if (unsealed > 0) {
                 warnings.add(new AuditApi.Violation(
                         tenant.value(),

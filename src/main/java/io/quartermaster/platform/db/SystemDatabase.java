@@ -100,7 +100,7 @@ public class SystemDatabase {
                 open.sendScript("set local statement_timeout = " + timeout.toMillis()
                         + "; set local idle_in_transaction_session_timeout = " + idle.toMillis() + settings);
                 result = OpenTransactions.runDuring(() -> work.apply(open));
-                open.settle();
+                open.awaitSent();
                 transactionDeadline.within(timeout);
             } catch (RuntimeException | Error e) {
                 giveUpAfter(timeout, transaction.rollback());

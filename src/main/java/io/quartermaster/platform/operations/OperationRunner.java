@@ -140,7 +140,7 @@ public class OperationRunner {
     }
 
     private Uni<Void> tryLater(StepFailed failed) {
-        boolean away = failed.reason() instanceof ExternalFailure failure && failure.isAway();
+        boolean away = failed.reason() instanceof ExternalFailure failure && failure.isUnavailable();
         int attempts = failed.operation().attempts() + (away ? 0 : 1);
         boolean giveUp = attempts > config.retries();
         Duration wait = away ? config.retryFirst().multipliedBy(2) : backOff(attempts);

@@ -123,14 +123,14 @@ public class GroupCreation {
                         .maxGroups());
     }
 
-    private static void requireRoom(TenantGroups.Lacking lacking, int most) {
-        if (lacking.groups() + lacking.missing().size() > most) {
+    private static void requireRoom(TenantGroups.Lacking lacking, int max) {
+        if (lacking.groups() + lacking.missing().size() > max) {
             throw ProblemException.refused(
                     "too-many-groups",
                     "path",
                     "the realm has " + GpuFormat.count(lacking.groups(), "group") + ", and the path adds "
                             + lacking.missing().size(),
-                    "a path with which the realm has at most " + most + " groups, which the plan allows");
+                    "a path with which the realm has at most " + max + " groups, which the plan allows");
         }
     }
 }

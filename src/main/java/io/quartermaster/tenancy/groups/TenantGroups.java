@@ -113,13 +113,13 @@ public class TenantGroups {
     Uni<Lacking> lacking(TenantId tenant, GroupPath group) {
         return admin.call(keycloak -> {
             KeycloakRealm realm = keycloak.realm(tenant.value());
-            return new Lacking(RealmAdmin.missing(realm, group.fromTheTop()), realm.groupCount());
+            return new Lacking(RealmAdmin.missing(realm, group.ancestorsAndSelf()), realm.groupCount());
         });
     }
 
     /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience. */
-    public Uni<Boolean> lacks(TenantId tenant, GroupPath group, Duration patience) {
-        return admin.call(patience, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
+    public Uni<Boolean> lacks(TenantId tenant, GroupPath group, Duration timeout) {
+        return admin.call(timeout, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
                 .isEmpty());
     }
 
@@ -165,7 +165,7 @@ public class TenantGroups {
             try {
                 (realm.group(group).isPresent() ? presence.present() : presence.missing()).add(group);
             } catch (KeycloakFailure e) {
-                if (e.isAway()) {
+                if (e.isUnavailable()) {
                     throw e;
                 }
                 LOG.warnf("Keycloak did not answer whether tenant %s has group %s: %s", tenant, group, e.getMessage());

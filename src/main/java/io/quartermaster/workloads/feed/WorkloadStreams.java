@@ -169,14 +169,14 @@ class WorkloadStreams {
     }
 
     private void enter(TenantId tenant) {
-        int most = config.watchersPerTenant();
+        int max = config.watchersPerTenant();
         int now = open.merge(tenant, 1, Integer::sum);
-        if (now > most) {
+        if (now > max) {
             leave(tenant);
             throw ProblemException.of(
                     429,
                     "too-many-watches",
-                    "a tenant may keep " + most + " live views open on one replica; close one first");
+                    "a tenant may keep " + max + " live views open on one replica; close one first");
         }
     }
 
