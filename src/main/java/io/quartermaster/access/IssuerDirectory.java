@@ -29,7 +29,7 @@ public class IssuerDirectory {
     private static final Logger LOG = Logger.getLogger(IssuerDirectory.class);
     private static final long MIN_RELOAD_INTERVAL_NANOS = 1_000_000_000L;
 
-    /** The standing of a tenant: what its tokens are good for. */
+    /** The status of a tenant, which decides what its tokens permit. */
     enum TenantStatus {
         /** Offboarded: its tokens are invalid, and only the operator reads the data that outlives it. */
         DELETED,
@@ -76,7 +76,7 @@ public class IssuerDirectory {
         return lookUp(known -> Optional.ofNullable(known.realms().get(issuer)));
     }
 
-    /** The standing of this tenant; empty if it never existed. */
+    /** The status of this tenant; empty if it never existed. */
     Uni<Optional<TenantStatus>> tenantStatus(TenantId tenant) {
         return lookUp(known -> Optional.ofNullable(known.tenants().get(tenant)));
     }

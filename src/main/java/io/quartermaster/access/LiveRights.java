@@ -7,7 +7,7 @@ import java.util.Optional;
 
 /**
  * Decides whether a caller that passed the gate may continue a long request, such as a live view. A token states the
- * rights at its time of issue; the standing of the tenant may have changed since.
+ * rights at its time of issue; the status of the tenant may have changed since.
  */
 @ApplicationScoped
 public class LiveRights {

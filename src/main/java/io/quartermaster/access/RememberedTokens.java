@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  * is kept.
  *
  * <p>A token is forgotten when it expires, and when the keys of its realm are fetched again, since its key may have
- * been removed. It is refused once its user is found disabled, remembered or not. The standing of its tenant is looked
+ * been removed. It is refused once its user is found disabled, remembered or not. The status of its tenant is looked
  * up in each request, as for every token.
  *
  * <p>Safe for use by several threads.

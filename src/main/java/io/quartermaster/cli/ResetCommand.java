@@ -64,7 +64,7 @@ final class ResetCommand implements Callable<Integer> {
         if (running.isPresent()) {
             DownCommand.stop(folder, out);
         }
-        Optional<InstanceLock> lock = InstanceLock.tryTake(folder);
+        Optional<InstanceLock> lock = InstanceLock.tryAcquire(folder);
         if (lock.isEmpty()) {
             return refuse("Another command uses the data folder; nothing was removed.");
         }
