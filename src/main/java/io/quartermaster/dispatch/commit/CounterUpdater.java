@@ -30,21 +30,21 @@ public final class CounterUpdater {
                         .put(level.pool(), level.gpuMilli());
             }
         }
-        liveCounterTotals.tenant(facts.tenant(), !facts.suspended(), facts.reserved());
+        liveCounterTotals.setTenant(facts.tenant(), !facts.suspended(), facts.reserved());
         ofPolicies.forEach((policy, reserved) ->
-                liveCounterTotals.policy(facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
+                liveCounterTotals.setPolicy(facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
     }
 
     public void workload(WorkloadRecord record) {
         Place place = record.over()
                 ? new Place.Over()
                 : record.attempt().map(CounterUpdater::holding).orElseGet(Place.Queued::new);
-        liveCounterTotals.workload(counted(record, place));
+        liveCounterTotals.setWorkload(counted(record, place));
     }
 
     /** Counts that the workload holds this amount of the pool from now on. */
     public void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
-        liveCounterTotals.workload(counted(record, new Place.Holding(pool, gpuMilli)));
+        liveCounterTotals.setWorkload(counted(record, new Place.Holding(pool, gpuMilli)));
     }
 
     private static Place holding(LiveAttempt attempt) {

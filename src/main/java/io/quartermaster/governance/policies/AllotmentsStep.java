@@ -36,7 +36,7 @@ public class AllotmentsStep implements ProvisioningStep {
         List<PlanRules.PlannedAllotment> planned = blueprintCatalog
                 .section(tenant, PlanRules.KEY)
                 .map(PlanRules::read)
-                .map(PlanRules.Planned::allotments)
+                .map(PlanRules.PlannedRules::allotments)
                 .orElse(List.of());
         Uni<Void> chain = Uni.createFrom().voidItem();
         for (PlanRules.PlannedAllotment one : planned) {

@@ -112,7 +112,7 @@ class CalendarFitTest {
         TenantRules rules = rules(overridden(6, LATER, LATER.plusSeconds(60)))
                 .with(policy("/all", new PolicyQuota(Scope.ALL_POOLS, QuotaTerms.reserving(0))));
         Quota rnd = rules.tree()
-                .at(
+                .quotaAt(
                         QuotaTreeBuilder.path(
                                 rules.tenant(), rules.policies().getFirst().group()),
                         Scope.ALL_POOLS)
