@@ -64,15 +64,19 @@ public final class AccessFilter {
     }
 
     @ServerRequestFilter(priority = Priorities.AUTHORIZATION)
-    public Uni<Void> authorize(ContainerRequestContext request, ResourceInfo resource, UriInfo uri, RoutingContext context) {
+    public Uni<Void> authorize(
+            ContainerRequestContext request, ResourceInfo resource, UriInfo uri, RoutingContext context) {
         String requestId = validRequestId(request.getHeaderString(REQUEST_ID));
         request.setProperty(REQUEST_ID, requestId);
         return authenticate(request, requestId)
                 .invoke(authentication -> rates.countVerified(
-                        context, authentication.caller().realm().word(), authentication.caller().node()))
+                        context,
+                        authentication.caller().realm().word(),
+                        authentication.caller().node()))
                 .call(authentication -> route(authentication.caller(), request, resource, uri)
                         .invoke(route -> Gate.enforce(authentication.caller(), route)))
-                .invoke(authentication -> currentCaller.set(authentication.caller(), authentication.credential(), authentication.expiry()))
+                .invoke(authentication -> currentCaller.set(
+                        authentication.caller(), authentication.credential(), authentication.expiry()))
                 .replaceWithVoid();
     }
 

@@ -26,7 +26,8 @@ final class Gate {
     }
 
     /** Permissions for the data that outlives a tenant: its usage and its audit entries. */
-    private static final Set<Permission> PERMISSIONS_ON_DELETED_TENANTS = Set.of(Permission.USAGE_READ, Permission.AUDIT_READ);
+    private static final Set<Permission> PERMISSIONS_ON_DELETED_TENANTS =
+            Set.of(Permission.USAGE_READ, Permission.AUDIT_READ);
 
     private Gate() {}
 
@@ -77,7 +78,9 @@ final class Gate {
     private static boolean isReachable(IssuerDirectory.TenantStatus status, Route route) {
         return status != IssuerDirectory.TenantStatus.DELETED
                 || route.access() == Route.Access.READS
-                        && route.requiredPermission().filter(PERMISSIONS_ON_DELETED_TENANTS::contains).isPresent();
+                        && route.requiredPermission()
+                                .filter(PERMISSIONS_ON_DELETED_TENANTS::contains)
+                                .isPresent();
     }
 
     /** Throws a problem unless the request may pass. */

@@ -37,8 +37,8 @@ public class LiveRights {
         return switch (caller.realm()) {
             case Realm.Operator operator -> true;
             case Realm.Tenant tenant ->
-                standing.filter(now ->
-                                now == IssuerDirectory.TenantStatus.ACTIVE || now == IssuerDirectory.TenantStatus.SUSPENDED)
+                standing.filter(now -> now == IssuerDirectory.TenantStatus.ACTIVE
+                                || now == IssuerDirectory.TenantStatus.SUSPENDED)
                         .isPresent();
         };
     }

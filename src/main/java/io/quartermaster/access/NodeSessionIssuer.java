@@ -85,8 +85,10 @@ public class NodeSessionIssuer {
 
     /** The caller that the token's session belongs to; empty when the session has ended. */
     Uni<Optional<AuthenticatedAgent>> find(String token, String requestId) {
-        return searchBatcher.call(hash(token))
-                .map(session -> session.map(found -> new AuthenticatedAgent(agent(found.node(), requestId), found.expiry())));
+        return searchBatcher
+                .call(hash(token))
+                .map(session ->
+                        session.map(found -> new AuthenticatedAgent(agent(found.node(), requestId), found.expiry())));
     }
 
     private Uni<List<Optional<Session>>> search(List<Buffer> hashes) {
@@ -127,8 +129,8 @@ public class NodeSessionIssuer {
         byte[] bytes = new byte[TOKEN_BYTES];
         random.nextBytes(bytes);
         String token = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
-        return database.in(
-                        connection -> lockNode(connection, node).chain(found -> requireValid(connection, found, credential)
+        return database.in(connection -> lockNode(connection, node)
+                        .chain(found -> requireValid(connection, found, credential)
                                 .chain(() -> insert(connection, found.getUUID("id"), token))))
                 .replaceWith(new NewSession(token, SESSION_LIFETIME));
     }

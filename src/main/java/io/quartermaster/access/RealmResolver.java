@@ -49,8 +49,8 @@ public class RealmResolver implements TenantConfigResolver {
 
     @Override
     public Uni<OidcTenantConfig> resolve(RoutingContext request, OidcRequestContext<OidcTenantConfig> context) {
-        Optional<String> issuer =
-                bearerToken(request.request().getHeader(HttpHeaders.AUTHORIZATION)).flatMap(RealmResolver::unverifiedIssuer);
+        Optional<String> issuer = bearerToken(request.request().getHeader(HttpHeaders.AUTHORIZATION))
+                .flatMap(RealmResolver::unverifiedIssuer);
         if (issuer.isEmpty()) {
             return Uni.createFrom().nullItem();
         }

@@ -81,7 +81,9 @@ final class StatusCommand implements Callable<Integer> {
                 return false;
             }
             printLine(out, "Health", health.get().up() ? "ready" : "not ready");
-            health.get().checks().forEach((name, checkState) -> out.printf("               %s: %s%n", name, checkState));
+            health.get()
+                    .checks()
+                    .forEach((name, checkState) -> out.printf("               %s: %s%n", name, checkState));
             return health.get().up();
         }
     }

@@ -83,7 +83,8 @@ public class RuleChanges {
     }
 
     /** A write in its transaction, with the rules before the write. */
-    public record ChangeContext(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
+    public record ChangeContext(
+            Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
 
         /** The same transaction, with the rules as written so far. */
         ChangeContext with(TenantRules rules) {

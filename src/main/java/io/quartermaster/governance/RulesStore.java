@@ -82,7 +82,8 @@ public class RulesStore {
         profiles.added().forEach(profile -> made.add(new ProfileRow(tenant, profile)));
         Instant now = Instant.now();
         return saveEach(session, PolicyRow.class, tenant, policies.changed(), Policy::id, PolicyRow::set)
-                .chain(() -> saveEach(session, ProfileRow.class, tenant, profiles.changed(), Profile::id, ProfileRow::set))
+                .chain(() ->
+                        saveEach(session, ProfileRow.class, tenant, profiles.changed(), Profile::id, ProfileRow::set))
                 .chain(() -> saveEach(session, QueueRow.class, tenant, queues.changed(), Queue::id, QueueRow::set))
                 .chain(() -> saveEach(session, QueueRow.class, tenant, queues.removed(), Queue::id, (row, gone) -> {
                     row.retiredAt = now;
@@ -92,10 +93,11 @@ public class RulesStore {
                     row.retiredAt = now;
                     row.version++;
                 }))
-                .chain(() -> saveEach(session, ProfileRow.class, tenant, profiles.removed(), Profile::id, (row, gone) -> {
-                    row.retiredAt = now;
-                    row.version++;
-                }))
+                .chain(() ->
+                        saveEach(session, ProfileRow.class, tenant, profiles.removed(), Profile::id, (row, gone) -> {
+                            row.retiredAt = now;
+                            row.version++;
+                        }))
                 .chain(session::flush)
                 .chain(() -> session.persistAll(made.toArray()))
                 .chain(session::flush)

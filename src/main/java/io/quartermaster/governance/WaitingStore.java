@@ -37,7 +37,8 @@ class WaitingStore {
     }
 
     /** Returns the number of workloads cancelled or moved. */
-    Uni<Long> apply(Mutiny.Session session, TenantRules after, List<Queue> retired, WaitingWorkPolicy waitingWorkPolicy) {
+    Uni<Long> apply(
+            Mutiny.Session session, TenantRules after, List<Queue> retired, WaitingWorkPolicy waitingWorkPolicy) {
         if (retired.isEmpty()) {
             return Uni.createFrom().item(0L);
         }

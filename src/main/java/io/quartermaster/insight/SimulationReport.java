@@ -130,9 +130,7 @@ record SimulationReport(
                 pool(run),
                 stopsAt(run),
                 stopCause(run),
-                run.why()
-                        .map(waitReasons -> waitReasons.reason().code().name())
-                        .orElse(null));
+                run.why().map(waitReasons -> waitReasons.reason().code().name()).orElse(null));
     }
 
     private static @Nullable Instant startsAt(WhatIf.PredictedRun run) {

@@ -100,8 +100,8 @@ class TenantReads {
                         .getResultList())
                 .map(rows -> {
                     Map<UUID, WorkloadName> named = new HashMap<>();
-                    rows.forEach(row ->
-                            named.put(UUID.fromString((String) row[0]), new WorkloadName((String) row[1], (String) row[2])));
+                    rows.forEach(row -> named.put(
+                            UUID.fromString((String) row[0]), new WorkloadName((String) row[1], (String) row[2])));
                     return named;
                 });
     }

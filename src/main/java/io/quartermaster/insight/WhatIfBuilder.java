@@ -143,8 +143,8 @@ final class WhatIfBuilder {
                     .map(Allotment::terms)
                     .findFirst();
             allotments.removeIf(one -> one.pool().equals(pool));
-            allotments.add(new Allotment(
-                    asked.tenant(), pool, terms(asked.at() + "allotments[" + i + "].", change, current)));
+            allotments.add(
+                    new Allotment(asked.tenant(), pool, terms(asked.at() + "allotments[" + i + "].", change, current)));
         }
         return allotments;
     }
@@ -261,7 +261,8 @@ final class WhatIfBuilder {
                         gpus.refusal("its profile or shape"),
                         gpus.accepted());
             }
-            if (!gpus.allowsAtLeast(WhatIfWorkloads.requestedMinGpus(workload), WhatIfWorkloads.requestedGpus(workload))) {
+            if (!gpus.allowsAtLeast(
+                    WhatIfWorkloads.requestedMinGpus(workload), WhatIfWorkloads.requestedGpus(workload))) {
                 throw ProblemException.refused(
                         "gpus-out-of-range",
                         asked.workload(i) + "minGpus",

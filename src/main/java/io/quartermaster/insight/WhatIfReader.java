@@ -49,7 +49,8 @@ final class WhatIfReader {
         WhatIfReader reader = new WhatIfReader(config);
         WhatIfQuestion.OfTenant one = reader.readTenant(tenant, "", request.workloads(), request.policies(), List.of());
         return reader.requireNonEmpty(
-                new WhatIfQuestion(List.of(one), List.of(), List.of(), List.of(), reader.readHorizon(request.horizon())),
+                new WhatIfQuestion(
+                        List.of(one), List.of(), List.of(), List.of(), reader.readHorizon(request.horizon())),
                 "at least one change, in workloads or policies");
     }
 
@@ -69,7 +70,8 @@ final class WhatIfReader {
             } else if (tenants.stream().anyMatch(known -> known.tenant().value().equals(id))) {
                 reader.problems.add(at + "tenant", "is named twice", "each tenant once");
             } else {
-                tenants.add(reader.readTenant(new TenantId(id), at, part.workloads(), part.policies(), part.allotments()));
+                tenants.add(
+                        reader.readTenant(new TenantId(id), at, part.workloads(), part.policies(), part.allotments()));
             }
         }
         SimulationApi.NodesChange nodes = request.nodes();
@@ -138,7 +140,8 @@ final class WhatIfReader {
                     .anyMatch(earlier -> Objects.equals(earlier.policy(), policy.policy()));
             problems.check(!again, one.policy(i) + "policy", "is named twice", "each policy once");
             PolicyReader.maxRunning(problems, one.policy(i) + "maxRunning", policy.maxRunning());
-            checkQuotas(one.policy(i) + "quotas", readList(one.policy(i) + "quotas", policy.quotas(), MAX_QUOTAS), true);
+            checkQuotas(
+                    one.policy(i) + "quotas", readList(one.policy(i) + "quotas", policy.quotas(), MAX_QUOTAS), true);
         }
         checkQuotas(at + "allotments", allotments, false);
         return one;

@@ -61,7 +61,10 @@ final class Holding implements Comparable<Holding> {
         for (UsageClass usageClass : UsageClass.values()) {
             if (usageClass.isHeld()) {
                 for (Standing standing : Standing.values()) {
-                    Timeline.merge(fills, phases, (fill, phase) -> new PhaseAmount(slice(fill, usageClass, standing), phase))
+                    Timeline.merge(
+                                    fills,
+                                    phases,
+                                    (fill, phase) -> new PhaseAmount(slice(fill, usageClass, standing), phase))
                             .forEachUntil(end, (from, to, amount) -> {
                                 if (amount.gpuMilli() > 0) {
                                     var held = new Segment.Held(allocation, standing, amount.phase(), marks);

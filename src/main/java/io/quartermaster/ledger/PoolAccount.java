@@ -79,8 +79,7 @@ final class PoolAccount {
 
     Holding.Fill fillOf(Holding holding) {
         return new Holding.Fill(
-                tenantFill.fillOf(holding),
-                policyFill(holding.marks.policy()).fillOf(holding));
+                tenantFill.fillOf(holding), policyFill(holding.marks.policy()).fillOf(holding));
     }
 
     private void recordFills(long atMillis, List<Holding> touched) {
@@ -100,7 +99,11 @@ final class PoolAccount {
     }
 
     private void forEachLevelSegment(
-            TenantKey tenant, Timeline<Long> level, UsageClass usageClass, long untilMillis, Consumer<Segment> consumer) {
+            TenantKey tenant,
+            Timeline<Long> level,
+            UsageClass usageClass,
+            long untilMillis,
+            Consumer<Segment> consumer) {
         level.forEachUntil(untilMillis, (from, to, gpuMilli) -> {
             if (gpuMilli > 0) {
                 consumer.accept(Segment.notHeld(tenant, pool, usageClass, gpuMilli, from, to));

@@ -207,7 +207,8 @@ public final class ClosedHours {
 
     /** Forgets books that are older than a day before the newest closed hour. */
     static void dropOldBooks(SystemTransaction transaction, TenantKey tenant, long newestMillis) {
-        transaction.send("""
+        transaction.send(
+                """
                 update closed_hour set state = null
                  where tenant_id = $1 and hour_ms in (
                        select hour_ms from closed_hour where tenant_id = $2 and state is not null and hour_ms <= $3

@@ -104,8 +104,8 @@ final class HourClosing {
             chain = appendToChain(before, end, closed);
             // The next transaction begins with the book of the last hour.
             boolean keepsBook = !more || ClosedHours.keepsBook(end, untilMillis);
-            pendingHours.add(
-                    new ClosedHours.HourEnd(end, throughSeq, keepsBook ? Optional.of(book.state()) : Optional.empty(), chain));
+            pendingHours.add(new ClosedHours.HourEnd(
+                    end, throughSeq, keepsBook ? Optional.of(book.state()) : Optional.empty(), chain));
             if (pendingSegments.size() >= MAX_ROWS_PER_INSERT) {
                 sendPending();
             }
@@ -138,7 +138,10 @@ final class HourClosing {
         pendingInserts.add(ClosedHours.insert(tx, tenant, pendingHours));
         pendingHours.clear();
         for (int from = 0; from < pendingSegments.size(); from += MAX_ROWS_PER_INSERT) {
-            SegmentStore.insert(tx, tenant, pendingSegments.subList(from, Math.min(pendingSegments.size(), from + MAX_ROWS_PER_INSERT)));
+            SegmentStore.insert(
+                    tx,
+                    tenant,
+                    pendingSegments.subList(from, Math.min(pendingSegments.size(), from + MAX_ROWS_PER_INSERT)));
         }
         pendingSegments.clear();
     }

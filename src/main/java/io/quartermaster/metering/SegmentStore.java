@@ -60,7 +60,8 @@ public final class SegmentStore {
      * numbers. The statement names no hours, although it then looks into every partition: with them, PostgreSQL may
      * read all rows of the hours instead.
      */
-    static Uni<List<StoredSegment>> readBetween(UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
+    static Uni<List<StoredSegment>> readBetween(
+            UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
         return usageQuery.rows(BETWEEN, tenant.value(), afterSeq, throughSeq).map(SegmentStore::parseRows);
     }
 

@@ -137,7 +137,8 @@ public final class UsageEventReader {
                         EnumNames.stored(Phase.class, requireColumn(phase, "phase")),
                         requireColumn(sinceMillis, "since_ms"));
             case "freed" ->
-                new UsageEvent.Freed(atMillis, seq, tenant, new AllocationId(requireColumn(allocation, "allocation_id")));
+                new UsageEvent.Freed(
+                        atMillis, seq, tenant, new AllocationId(requireColumn(allocation, "allocation_id")));
             case "tenant-reserved" ->
                 new UsageEvent.TenantReserved(atMillis, seq, tenant, pool, requireColumn(gpuMilli, "gpu_milli"));
             case "policy-reserved" ->

@@ -163,7 +163,8 @@ class UsageExport {
     }
 
     private static Uni<Void> requireClosed(TenantId tenant, UsageWindow usageWindow, QueryRunner queryRunner) {
-        return queryRunner.run(usageQuery ->
+        return queryRunner
+                .run(usageQuery ->
                         ClosedHours.isClosedUntil(usageQuery, UsageService.tenantKey(tenant), usageWindow.toMillis()))
                 .invoke(closed -> {
                     if (!closed) {
@@ -186,7 +187,8 @@ class UsageExport {
         Multi<Buffer> records = Multi.createFrom()
                 .iterable(all)
                 .onItem()
-                .transformToMultiAndConcatenate(tenant -> piecesOfTenant(UsageService.tenantKey(tenant), spec, queryRunner));
+                .transformToMultiAndConcatenate(
+                        tenant -> piecesOfTenant(UsageService.tenantKey(tenant), spec, queryRunner));
         return Multi.createBy().concatenating().streams(begin, records);
     }
 
@@ -194,7 +196,8 @@ class UsageExport {
             io.quartermaster.ledger.TenantKey tenant, ExportRequest.ExportSpec spec, QueryRunner queryRunner) {
         // Read once, before the pages: usage that closes in the meantime is neither left out nor sent twice.
         Uni<Optional<UnclosedUsage>> open = spec.provisional()
-                ? queryRunner.run(usageQuery -> UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()))
+                ? queryRunner
+                        .run(usageQuery -> UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()))
                         .map(Optional::of)
                 : Uni.createFrom().item(Optional.empty());
         return open.onItem().transformToMulti(book -> Multi.createBy()
@@ -210,14 +213,18 @@ class UsageExport {
     }
 
     private Multi<Buffer> closedPieces(
-            io.quartermaster.ledger.TenantKey tenant, ExportRequest.ExportSpec spec, QueryRunner queryRunner, long closedUntil) {
-        return queryRunner.run(usageQuery ->
-                        ClosedHours.segmentNumbers(usageQuery, tenant, spec.window().fromMillis(), closedUntil))
+            io.quartermaster.ledger.TenantKey tenant,
+            ExportRequest.ExportSpec spec,
+            QueryRunner queryRunner,
+            long closedUntil) {
+        return queryRunner
+                .run(usageQuery -> ClosedHours.segmentNumbers(
+                        usageQuery, tenant, spec.window().fromMillis(), closedUntil))
                 .onItem()
                 .transformToMulti(numbers -> Multi.createFrom().iterable(pages(numbers)))
                 .onItem()
-                .transformToUni(page -> queryRunner.run(
-                                usageQuery -> SegmentStore.readBetween(usageQuery, tenant, page.after(), page.through()))
+                .transformToUni(page -> queryRunner
+                        .run(usageQuery -> SegmentStore.readBetween(usageQuery, tenant, page.after(), page.through()))
                         .invoke(stored -> requireComplete(tenant, page, stored))
                         .map(stored -> format(
                                 spec,
@@ -244,7 +251,9 @@ class UsageExport {
 
     /** Numbers have no gap; with fewer records, or one twice, a part would be taken for the whole. */
     private static void requireComplete(
-            io.quartermaster.ledger.TenantKey tenant, ClosedHours.NumberRange page, List<SegmentStore.StoredSegment> records) {
+            io.quartermaster.ledger.TenantKey tenant,
+            ClosedHours.NumberRange page,
+            List<SegmentStore.StoredSegment> records) {
         long number = page.after();
         for (SegmentStore.StoredSegment stored : records) {
             number += stored.number() == number + 1 ? 1 : 0;
@@ -259,8 +268,7 @@ class UsageExport {
     private Multi<Buffer> openPieces(Optional<UnclosedUsage> book, ExportRequest.ExportSpec spec) {
         return Uni.createFrom()
                 .item(() -> book.map(open -> open.segments(spec.window().toMillis())).orElse(List.of()).stream()
-                        .filter(segment ->
-                                segment.fromMillis() >= spec.window().fromMillis())
+                        .filter(segment -> segment.fromMillis() >= spec.window().fromMillis())
                         .map(segment -> new ExportRecord(segment, Optional.empty()))
                         .toList())
                 .runSubscriptionOn(threads)

@@ -182,7 +182,9 @@ final class UsageReport {
                 complete,
                 Instant.ofEpochMilli(asOf),
                 closedUntil == 0 ? null : Instant.ofEpochMilli(closedUntil),
-                sums.rows().stream().map(row -> row(row, reportRows.policyNames())).toList(),
+                sums.rows().stream()
+                        .map(row -> row(row, reportRows.policyNames()))
+                        .toList(),
                 UsageApi.Totals.of(sums.total()));
     }
 
@@ -217,7 +219,8 @@ final class UsageReport {
                 UsageApi.Totals.of(row.totals()));
     }
 
-    private static <T> @Nullable T mapOrNull(@Nullable String text, java.util.function.Function<String, @Nullable T> parser) {
+    private static <T> @Nullable T mapOrNull(
+            @Nullable String text, java.util.function.Function<String, @Nullable T> parser) {
         return text == null ? null : parser.apply(text);
     }
 }

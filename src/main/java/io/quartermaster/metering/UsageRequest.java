@@ -137,7 +137,8 @@ public final class UsageRequest {
                                     found.add(dimension);
                                 }
                             },
-                            () -> problems.add("groupBy", "\"" + word + "\" is not a dimension of usage", acceptedDimensions()));
+                            () -> problems.add(
+                                    "groupBy", "\"" + word + "\" is not a dimension of usage", acceptedDimensions()));
         }
         return found;
     }

@@ -53,8 +53,8 @@ class UsageService {
                         .onItem()
                         .transformToMulti(ids -> Multi.createFrom().iterable(ids))
                         .onItem()
-                        .transformToUniAndConcatenate(id -> report.read(
-                                UsageQuery.of(connection), new io.quartermaster.ledger.TenantKey(id), spec))
+                        .transformToUniAndConcatenate(id ->
+                                report.read(UsageQuery.of(connection), new io.quartermaster.ledger.TenantKey(id), spec))
                         .collect()
                         .asList())
                 .emitOn(Infrastructure.getDefaultWorkerPool())

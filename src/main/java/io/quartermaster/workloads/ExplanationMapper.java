@@ -24,8 +24,7 @@ final class ExplanationMapper {
 
     /** Whether the prospect describes the workload while it waited for a plan. */
     static boolean describesWait(OutlookSource.Prospect prospect) {
-        return prospect.status() == OutlookSource.Status.WAITS
-                || prospect.status() == OutlookSource.Status.STARTS;
+        return prospect.status() == OutlookSource.Status.WAITS || prospect.status() == OutlookSource.Status.STARTS;
     }
 
     /**

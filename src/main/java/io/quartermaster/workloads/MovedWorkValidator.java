@@ -76,12 +76,13 @@ class MovedWorkValidator implements WaitingMoveGuard {
                         .invoke(kinds -> kinds.forEach(kind -> requireFits(kind, terms)))
                         .chain(kinds -> requireRoom(session, tenant, terms, kinds))
                         .chain(() -> readSubmitters(session, tenant, ids))
-                        .chain(submitters ->
-                                readRules(session, tenant, ids).invoke(rules -> requireAdmitted(submitters, rules, terms))))
+                        .chain(submitters -> readRules(session, tenant, ids)
+                                .invoke(rules -> requireAdmitted(submitters, rules, terms))))
                 .replaceWithVoid();
     }
 
-    private Uni<Void> requireRoom(Mutiny.Session session, TenantId tenant, QueueTerms target, List<WorkloadKind> kinds) {
+    private Uni<Void> requireRoom(
+            Mutiny.Session session, TenantId tenant, QueueTerms target, List<WorkloadKind> kinds) {
         int moved = kinds.stream().mapToInt(WorkloadKind::count).sum();
         return moved == 0
                 ? Uni.createFrom().voidItem()
@@ -179,7 +180,8 @@ class MovedWorkValidator implements WaitingMoveGuard {
         return column == null ? OptionalInt.empty() : OptionalInt.of(((Number) column).intValue());
     }
 
-    private static Uni<Map<UUID, Set<String>>> readSubmitters(Mutiny.Session session, TenantId tenant, List<UUID> sources) {
+    private static Uni<Map<UUID, Set<String>>> readSubmitters(
+            Mutiny.Session session, TenantId tenant, List<UUID> sources) {
         return session.createNativeQuery("select distinct queue_id, submitted_by" + WAITS, Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("queues", sources)
@@ -192,7 +194,8 @@ class MovedWorkValidator implements WaitingMoveGuard {
                 });
     }
 
-    private static Uni<Map<UUID, QueueAccessRules>> readRules(Mutiny.Session session, TenantId tenant, List<UUID> queues) {
+    private static Uni<Map<UUID, QueueAccessRules>> readRules(
+            Mutiny.Session session, TenantId tenant, List<UUID> queues) {
         return session.createNativeQuery(
                         "select queue_id, subject_kind, subject from access_rule where tenant_id = :tenant and "
                                 + "queue_id in (:queues)",

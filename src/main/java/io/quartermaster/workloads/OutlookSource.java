@@ -25,11 +25,7 @@ public interface OutlookSource {
      *     unknown
      */
     record Prospect(
-            Instant asOf,
-            Status status,
-            List<Reason> reasons,
-            Optional<Outlook> outlook,
-            Optional<Instant> startsAt) {
+            Instant asOf, Status status, List<Reason> reasons, Optional<Outlook> outlook, Optional<Instant> startsAt) {
 
         public Prospect {
             reasons = List.copyOf(reasons);

@@ -166,9 +166,15 @@ class SubmissionAdmission {
                 .setParameter("tenant", tenant.value())
                 .setParameter("since", firstIdOfWindow())
                 .setParameter("most", burst + 1)
-                .setParameter("queues", sqlArray(roomRequests, roomRequest -> roomRequest.queue().toString()))
+                .setParameter("queues", sqlArray(roomRequests, roomRequest -> roomRequest
+                        .queue()
+                        .toString()))
                 .setParameter(
-                        "caps", sqlArray(roomRequests, roomRequest -> Integer.toString(roomRequest.room().maxWaiting())))
+                        "caps",
+                        sqlArray(
+                                roomRequests,
+                                roomRequest ->
+                                        Integer.toString(roomRequest.room().maxWaiting())))
                 .getResultList()
                 .invoke(counts -> requireRoomAndRate(roomRequests, counts))
                 .replaceWithVoid();
@@ -265,7 +271,8 @@ class SubmissionAdmission {
                 + (room.maxWaiting() == 1 ? " workload waits" : " workloads wait") + ", and " + room.additional()
                 + (room.additional() == 1 ? " more does" : " more do")
                 + " not fit. Submit again later, or to another queue";
-        return new ProblemException(Problem.of(429, "queue-full", detail, List.of()), Optional.of(QUEUE_FULL_RETRY_DELAY));
+        return new ProblemException(
+                Problem.of(429, "queue-full", detail, List.of()), Optional.of(QUEUE_FULL_RETRY_DELAY));
     }
 
     private ProblemException rateExceeded(long waitMillis) {

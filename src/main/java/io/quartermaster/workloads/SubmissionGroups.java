@@ -189,7 +189,8 @@ class SubmissionGroups {
     private Future<List<Outcome>> submitGroup(TenantId tenant, List<PendingMember> group) {
         Future<List<Outcome>> answer;
         try {
-            answer = store.submit(tenant, group.stream().map(PendingMember::member).toList());
+            answer = store.submit(
+                    tenant, group.stream().map(PendingMember::member).toList());
         } catch (RuntimeException e) {
             return Future.failedFuture(e);
         }

@@ -62,7 +62,8 @@ class SubmissionService {
         this.counts = counts;
     }
 
-    Uni<Response> submitOne(TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
+    Uni<Response> submitOne(
+            TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a submission: queue, name, type, command");
         }
@@ -154,7 +155,11 @@ class SubmissionService {
     private sealed interface Preparation {
 
         /** The submission may enter. Either Redis holds room for it, or PostgreSQL has yet to count. */
-        record Ready(List<UUID> ids, Map<String, QueueTerms> terms, List<SubmissionAdmission.RoomRequest> roomRequests, boolean held)
+        record Ready(
+                List<UUID> ids,
+                Map<String, QueueTerms> terms,
+                List<SubmissionAdmission.RoomRequest> roomRequests,
+                boolean held)
                 implements Preparation {}
 
         record Refused(ProblemException problem) implements Preparation {}
@@ -169,7 +174,8 @@ class SubmissionService {
         return findAcceptingQueues(request)
                 .chain(terms -> {
                     List<SubmissionAdmission.RoomRequest> roomRequests = roomRequests(request, terms, ids);
-                    return tryHold(request, roomRequests).<Preparation>map(held -> new Preparation.Ready(ids, terms, roomRequests, held));
+                    return tryHold(request, roomRequests)
+                            .<Preparation>map(held -> new Preparation.Ready(ids, terms, roomRequests, held));
                 })
                 .onFailure(ProblemException.class)
                 .recoverWithItem(e -> new Preparation.Refused((ProblemException) e));
@@ -216,7 +222,8 @@ class SubmissionService {
         return switch (preparation) {
             case Preparation.Refused refused ->
                 request.params().key().isPresent()
-                        ? runTransaction(request, body, session -> Uni.createFrom().failure(refused.problem()))
+                        ? runTransaction(
+                                request, body, session -> Uni.createFrom().failure(refused.problem()))
                         : Uni.createFrom().failure(refused.problem());
             case Preparation.Ready ready ->
                 ready.held() ? storeInGroup(request, ready, body, answer) : storeAlone(request, ready, body, answer);
@@ -289,7 +296,9 @@ class SubmissionService {
             QueueTerms queue = terms.get(item.requiredQueue());
             if (queue == null) {
                 unknown.add(new Problem.Field(
-                        request.fieldPrefix().apply(i) + "queue", "there is no such queue", "the name of an open queue"));
+                        request.fieldPrefix().apply(i) + "queue",
+                        "there is no such queue",
+                        "the name of an open queue"));
             } else if (!queue.tenantActive()) {
                 return Optional.of(SubmissionAdmission.tenantSuspended());
             } else if (!queue.rules().maySubmit(request.caller())) {
@@ -316,7 +325,11 @@ class SubmissionService {
                         queue.gpus().acceptedAtLeast()));
             } else {
                 ungranted.addAll(queue.rights()
-                        .objections(request.fieldPrefix().apply(i), item.requiredType(), item.priority(), item.preemptible()));
+                        .objections(
+                                request.fieldPrefix().apply(i),
+                                item.requiredType(),
+                                item.priority(),
+                                item.preemptible()));
             }
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
@@ -343,7 +356,8 @@ class SubmissionService {
         return ungranted.isEmpty() ? Optional.empty() : Optional.of(SubmissionRightsValidator.refused(ungranted));
     }
 
-    private static List<SubmissionAdmission.RoomRequest> roomRequests(Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
+    private static List<SubmissionAdmission.RoomRequest> roomRequests(
+            Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
         Map<String, List<UUID>> byQueue = new LinkedHashMap<>();
         for (int i = 0; i < ids.size(); i++) {
             byQueue.computeIfAbsent(request.items().get(i).requiredQueue(), name -> new ArrayList<>())
@@ -352,7 +366,8 @@ class SubmissionService {
         List<SubmissionAdmission.RoomRequest> roomRequests = new ArrayList<>();
         byQueue.forEach((name, workloads) -> {
             QueueTerms queue = requiredQueue(terms, name);
-            roomRequests.add(new SubmissionAdmission.RoomRequest(queue.id(), queue.name(), queue.maxWaiting(), workloads));
+            roomRequests.add(
+                    new SubmissionAdmission.RoomRequest(queue.id(), queue.name(), queue.maxWaiting(), workloads));
         });
         return roomRequests;
     }
@@ -383,7 +398,13 @@ class SubmissionService {
             QueueTerms queue = requiredQueue(ready.terms(), item.requiredQueue());
             SubmittedRow row = SubmittedRow.of(ready.ids().get(i), item, queue);
             submitted.add(new WorkloadApi.Submitted(
-                    row.id(), row.name(), queue.name(), item.requiredType(), row.priority(), row.preemptible(), row.state()));
+                    row.id(),
+                    row.name(),
+                    queue.name(),
+                    item.requiredType(),
+                    row.priority(),
+                    row.preemptible(),
+                    row.state()));
         }
         return submitted;
     }

@@ -103,7 +103,8 @@ public class WorkloadResource {
             @QueryParam("submittedBy") @Nullable String submittedBy,
             @Parameter(description = "The beginning of the name.") @QueryParam("name") @Nullable String name,
             @BeanParam PageRequest page) {
-        WorkloadStore.Filter filter = new WorkloadStore.Filter(parseStates(state), queue, parseGroup(group), submittedBy, name);
+        WorkloadStore.Filter filter =
+                new WorkloadStore.Filter(parseStates(state), queue, parseGroup(group), submittedBy, name);
         return workloads.list(new TenantId(tenant), filter, page);
     }
 
@@ -180,7 +181,8 @@ public class WorkloadResource {
                     String grace,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.cancel(new TenantId(tenant), currentCaller.current(), parseId(workload), parseGrace(grace), params, uri);
+        return workloads.cancel(
+                new TenantId(tenant), currentCaller.current(), parseId(workload), parseGrace(grace), params, uri);
     }
 
     @POST
@@ -223,8 +225,7 @@ public class WorkloadResource {
         } catch (DateTimeParseException e) {
             // The throw below reports it.
         }
-        throw ProblemException.invalid(
-                "grace", "\"" + text + "\" is not a valid grace period", "PT0S to " + MAX_GRACE);
+        throw ProblemException.invalid("grace", "\"" + text + "\" is not a valid grace period", "PT0S to " + MAX_GRACE);
     }
 
     /** A malformed id gets the same response as an unknown one. */

@@ -117,7 +117,8 @@ class WorkloadService {
                 .chain(position -> ofThisWait.isEmpty()
                         ? Uni.createFrom().item(ExplanationMapper.stored(details, position))
                         : outlook(session, tenant, ofThisWait.get())
-                                .map(outlook -> ExplanationMapper.waiting(details, position, ofThisWait.get(), outlook)));
+                                .map(outlook ->
+                                        ExplanationMapper.waiting(details, position, ofThisWait.get(), outlook)));
     }
 
     /** Adds the names of the workloads and policies in an outlook, which the tenant reads in its own transaction. */

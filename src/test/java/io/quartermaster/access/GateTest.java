@@ -153,7 +153,10 @@ class GateTest {
         assertThat(decide(
                         admin,
                         tenantRoute(
-                                "acme", IssuerDirectory.TenantStatus.SUSPENDED, Permission.USAGE_READ, Route.Access.READS)))
+                                "acme",
+                                IssuerDirectory.TenantStatus.SUSPENDED,
+                                Permission.USAGE_READ,
+                                Route.Access.READS)))
                 .isEqualTo(new Gate.Verdict.Pass());
         assertThat(decide(
                         admin,
@@ -191,9 +194,13 @@ class GateTest {
         Caller operator = caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty());
         boolean outlives = needed == Permission.USAGE_READ || needed == Permission.AUDIT_READ;
 
-        assertThat(decide(operator, tenantRoute("acme", IssuerDirectory.TenantStatus.DELETED, needed, Route.Access.READS)))
+        assertThat(decide(
+                        operator,
+                        tenantRoute("acme", IssuerDirectory.TenantStatus.DELETED, needed, Route.Access.READS)))
                 .isEqualTo(outlives ? new Gate.Verdict.Pass() : new Gate.Verdict.NotFound());
-        assertThat(decide(operator, tenantRoute("acme", IssuerDirectory.TenantStatus.DELETED, needed, Route.Access.WRITES)))
+        assertThat(decide(
+                        operator,
+                        tenantRoute("acme", IssuerDirectory.TenantStatus.DELETED, needed, Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.NotFound());
     }
 

@@ -77,7 +77,8 @@ class ChangeImpactTest {
         TenantRules rules = acme().with(rnd);
 
         assertThat(ChangeImpact.countOverQuota(
-                        rules, List.of(holding(3), new ChangeImpact.HeldAmount(CLOUD, rnd.id(), 1000, true), holding(3))))
+                        rules,
+                        List.of(holding(3), new ChangeImpact.HeldAmount(CLOUD, rnd.id(), 1000, true), holding(3))))
                 .isEqualTo(1);
     }
 

@@ -271,7 +271,8 @@ class BookTest {
         apply(new UsageEvent.Unmet(10, ++seq, ACME, POOL, 400));
         apply(new UsageEvent.Unmet(20, ++seq, ACME, POOL, 0));
 
-        assertThat(lines(book.provisionalSegments(30))).containsExactly("RESERVED_IDLE 1000 0-30", "RESERVED_UNMET 400 10-20");
+        assertThat(lines(book.provisionalSegments(30)))
+                .containsExactly("RESERVED_IDLE 1000 0-30", "RESERVED_UNMET 400 10-20");
     }
 
     @Test

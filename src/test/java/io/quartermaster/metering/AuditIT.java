@@ -328,8 +328,8 @@ class AuditIT {
         TenantId tenant = new TenantId(rows.tenant);
 
         List<String> csv = lines(exports.prepareForTenant(tenant, export(start, start + 2 * HOUR, "csv", false)));
-        List<String> all = lines(
-                exports.prepareForTenants(java.util.Optional.of(tenant), export(start, start + 2 * HOUR, "jsonl", false)));
+        List<String> all = lines(exports.prepareForTenants(
+                java.util.Optional.of(tenant), export(start, start + 2 * HOUR, "jsonl", false)));
         List<String> open = lines(exports.prepareForTenant(tenant, export(start, start + 5 * HOUR, "csv", true)));
 
         assertThat(csv.getFirst()).startsWith("id,tenant,from,to,pool,class,gpus");
@@ -341,7 +341,8 @@ class AuditIT {
         assertThat(all).hasSize(csv.size() - 1).allSatisfy(line -> assertThat(line)
                 .contains("\"final\":true"));
         assertThat(open).containsAll(csv).anySatisfy(line -> assertThat(line).contains(",false,"));
-        assertThatThrownBy(() -> lines(exports.prepareForTenant(tenant, export(start, start + 50 * HOUR, "csv", false))))
+        assertThatThrownBy(
+                        () -> lines(exports.prepareForTenant(tenant, export(start, start + 50 * HOUR, "csv", false))))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("hours-open");
         assertThatThrownBy(() -> lines(exports.prepareForTenant(tenant, export(start + 1, start + HOUR, "csv", false))))

@@ -49,7 +49,8 @@ class UsageIT {
 
     private UsageApi.View ask(BookRows rows, UsageRequest request) {
         try {
-            return VertxContextSupport.subscribeAndAwait(() -> usage.reportForTenant(new TenantId(rows.tenant), request));
+            return VertxContextSupport.subscribeAndAwait(
+                    () -> usage.reportForTenant(new TenantId(rows.tenant), request));
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -203,7 +204,8 @@ class UsageIT {
 
         UsageApi.View ofTenant = ask(one, request);
         UsageApi.View ofOther = ask(other, request);
-        UsageApi.View ofOperator = usage.reportForTenants(Optional.of(new TenantId("usage-c")), request, new PageRequest())
+        UsageApi.View ofOperator = usage.reportForTenants(
+                        Optional.of(new TenantId("usage-c")), request, new PageRequest())
                 .await()
                 .indefinitely()
                 .items()

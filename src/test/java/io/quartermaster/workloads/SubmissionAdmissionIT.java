@@ -131,7 +131,8 @@ class SubmissionAdmissionIT {
         TenantId tenant = new TenantId("adm-none");
         liveCounterTotals.setTenant(tenant, true, Map.of());
         counters().publish(1, 1_000, liveCounterTotals);
-        SubmissionAdmission.RoomRequest full = new SubmissionAdmission.RoomRequest(Ids.next(), "full", 0, List.of(Ids.next()));
+        SubmissionAdmission.RoomRequest full =
+                new SubmissionAdmission.RoomRequest(Ids.next(), "full", 0, List.of(Ids.next()));
         assertThat(code(decide(admission(), tenant, ask(3, Ids.next()), full))).isEqualTo("queue-full");
         assertThat(redis.zcard(LiveCounters.holdsKey(tenant, queue))
                         .await()

@@ -151,7 +151,8 @@ final class KeycloakHttp implements AutoCloseable {
     private HttpResponse<byte[]> exchange(HttpRequest.Builder request, CallDeadline callDeadline) {
         acquirePermit(callDeadline);
         try {
-            return http.send(request.timeout(callDeadline.remaining()).build(), HttpResponse.BodyHandlers.ofByteArray());
+            return http.send(
+                    request.timeout(callDeadline.remaining()).build(), HttpResponse.BodyHandlers.ofByteArray());
         } catch (IOException e) {
             String why = Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName());
             throw KeycloakFailure.unavailable("Keycloak cannot be reached: " + why);
@@ -227,7 +228,9 @@ final class KeycloakHttp implements AutoCloseable {
         }
         JsonNode answer = read(response.body(), JSON.constructType(JsonNode.class));
         Duration life = Duration.ofSeconds(answer.path("expires_in").asLong());
-        Duration use = life.compareTo(TOKEN_LIFETIME_MARGIN.multipliedBy(2)) > 0 ? life.minus(TOKEN_LIFETIME_MARGIN) : life.dividedBy(2);
+        Duration use = life.compareTo(TOKEN_LIFETIME_MARGIN.multipliedBy(2)) > 0
+                ? life.minus(TOKEN_LIFETIME_MARGIN)
+                : life.dividedBy(2);
         return new Token(
                 answer.path("access_token").asText(),
                 answer.hasNonNull("refresh_token") ? answer.get("refresh_token").asText() : null,

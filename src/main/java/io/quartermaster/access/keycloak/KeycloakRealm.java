@@ -108,9 +108,7 @@ public final class KeycloakRealm {
     }
 
     public Optional<UserRepresentation> user(String username) {
-        return keycloak
-                .list(path + "/users?exact=true&username=" + encode(username), UserRepresentation.class)
-                .stream()
+        return keycloak.list(path + "/users?exact=true&username=" + encode(username), UserRepresentation.class).stream()
                 .findFirst();
     }
 

@@ -40,7 +40,8 @@ public final class ApiClient {
     /** Longer than the second within which Keycloak treats two logins as an attack. */
     private static final Duration LOGIN_RETRY_DELAY = Duration.ofMillis(1_500);
 
-    private static final long TOKEN_RENEWAL_MARGIN_NANOS = Duration.ofSeconds(20).toNanos();
+    private static final long TOKEN_RENEWAL_MARGIN_NANOS =
+            Duration.ofSeconds(20).toNanos();
 
     private final HttpClient http;
     private final String url;
@@ -201,7 +202,8 @@ public final class ApiClient {
                         + body.path("error_description").asText("HTTP " + response.statusCode()));
             }
             token = body.path("access_token").asText();
-            long lifetimeNanos = Duration.ofSeconds(body.path("expires_in").asLong()).toNanos();
+            long lifetimeNanos =
+                    Duration.ofSeconds(body.path("expires_in").asLong()).toNanos();
             renewAtNanos = System.nanoTime() + Math.max(lifetimeNanos / 2, lifetimeNanos - TOKEN_RENEWAL_MARGIN_NANOS);
         }
         return token;

@@ -66,7 +66,8 @@ public final class DemoStory {
         Actor borrower = stage.submit(globex, DemoWorld.BORROWER, DemoWorld.queue("rnd", 1), "g-1", steps);
         stage.awaitCondition("g-1 runs", borrower::hasRun);
 
-        stage.printScene("DevOps requests 3 GPUs of its reserved 5: the leader preempts the job that R&D started last.");
+        stage.printScene(
+                "DevOps requests 3 GPUs of its reserved 5: the leader preempts the job that R&D started last.");
         Actor first = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 3), "d-1", steps);
         stage.awaitCondition(
                 "d-1 runs, r-3 waits again",

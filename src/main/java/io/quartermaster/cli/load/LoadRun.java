@@ -67,7 +67,8 @@ public final class LoadRun {
             Optional<Figures> redisStopped) {}
 
     /** Alternates inserts and submissions, so that other load on the machine affects both. */
-    private record PairedFigures(Figures ceiling, Figures single, double ceilingRatio, LatencyRecorder bound, long unseen) {}
+    private record PairedFigures(
+            Figures ceiling, Figures single, double ceilingRatio, LatencyRecorder bound, long unseen) {}
 
     public LoadRun(
             PrintWriter out,
@@ -96,7 +97,8 @@ public final class LoadRun {
      */
     public List<Round> run(List<Integer> clientCounts) {
         client.watch(starter.validToken());
-        List<PairedFigures> pairs = clientCounts.stream().map(this::measurePairs).toList();
+        List<PairedFigures> pairs =
+                clientCounts.stream().map(this::measurePairs).toList();
         List<Round> rounds = new ArrayList<>();
         // The queue whose work only waits belongs to another group.
         String waiterToken = waiter.validToken();
@@ -228,7 +230,8 @@ public final class LoadRun {
     }
 
     /** A client whose request was refused waits as long as the service asks for. */
-    private void sendRequests(int clients, Duration time, Request request, LatencyRecorder answers, AtomicLong refused) {
+    private void sendRequests(
+            int clients, Duration time, Request request, LatencyRecorder answers, AtomicLong refused) {
         // A phase is far shorter than a token's lifetime, so one token suffices.
         String token = starter.validToken();
         AtomicLong numbers = new AtomicLong();

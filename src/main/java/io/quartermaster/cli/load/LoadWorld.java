@@ -36,8 +36,8 @@ public final class LoadWorld {
     public Queues prepare() {
         createTenant();
         operator.require(operator.post("/v1/operator/pools", Map.of("name", POOL, "capacity", AMPLE_CAPACITY)));
-        operator.require(
-                operator.put("/v1/operator/tenants/" + TENANT + "/allotments/" + POOL, Map.of("reserved", AMPLE_CAPACITY)));
+        operator.require(operator.put(
+                "/v1/operator/tenants/" + TENANT + "/allotments/" + POOL, Map.of("reserved", AMPLE_CAPACITY)));
         String own = "/v1/tenants/" + TENANT;
         admin.require(admin.post(own + "/profiles", Map.of("name", "one", "gpus", "1", "pools", List.of(POOL))));
         createPolicy("rnd", Map.of("pool", POOL, "reserved", AMPLE_CAPACITY));

@@ -33,8 +33,9 @@ public final class RetentionRun {
     private static final int MAX_IN_FLIGHT = 16;
     private static final int CANCEL_AFTER_SECONDS = 10;
 
-    private static final String COUNT_OVERDUE = "select count(*), count(*) filter (where %s < clock_timestamp() - interval '"
-            + RETENTION.plus(TOLERANCE).toSeconds() + " seconds') from %s";
+    private static final String COUNT_OVERDUE =
+            "select count(*), count(*) filter (where %s < clock_timestamp() - interval '"
+                    + RETENTION.plus(TOLERANCE).toSeconds() + " seconds') from %s";
 
     private static final String CANCEL = """
             with cancelled as (
@@ -77,7 +78,8 @@ public final class RetentionRun {
     }
 
     /** The result of the run. */
-    public record Result(double acceptedPerSecond, long accepted, long refused, long late, OverdueShare feed, OverdueShare keys) {}
+    public record Result(
+            double acceptedPerSecond, long accepted, long refused, long late, OverdueShare feed, OverdueShare keys) {}
 
     public RetentionRun(
             PrintWriter out,
@@ -144,7 +146,10 @@ public final class RetentionRun {
     private void submitBatch(long number) {
         try {
             boolean isAccepted = client.post(
-                            "/workloads/batches", member.validToken(), LoadRun.batch(queue, number), "retention-" + number)
+                            "/workloads/batches",
+                            member.validToken(),
+                            LoadRun.batch(queue, number),
+                            "retention-" + number)
                     .isPresent();
             (isAccepted ? accepted : refused).addAndGet(LoadRun.BATCH_SIZE);
         } catch (ApiFailure e) {

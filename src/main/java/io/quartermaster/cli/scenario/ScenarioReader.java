@@ -375,7 +375,8 @@ public final class ScenarioReader {
                 }
                 List<Scenario.Act> acts = new ArrayList<>();
                 for (String key : List.of("finish", "cancel", "fail")) {
-                    section.texts(key).forEach(id -> acts.add(new Scenario.Act.End(workloads.requireKnown(section, id))));
+                    section.texts(key)
+                            .forEach(id -> acts.add(new Scenario.Act.End(workloads.requireKnown(section, id))));
                 }
                 section.texts("node-down").forEach(id -> acts.add(new Scenario.Act.NodeDown(node(section, id))));
                 section.texts("node-up").forEach(id -> acts.add(new Scenario.Act.NodeUp(node(section, id))));

@@ -48,7 +48,8 @@ public final class TraceReplay {
      *
      * @param models the GPU models that it can use; empty = all
      */
-    public record TraceWorkload(GpuRequest gpus, long gpuMilli, long cpuMilli, long memoryMiB, SortedSet<String> models) {
+    public record TraceWorkload(
+            GpuRequest gpus, long gpuMilli, long cpuMilli, long memoryMiB, SortedSet<String> models) {
         private Shape shape() {
             return Shape.ofWorkers(1, gpus)
                     .cpuMilli(cpuMilli)
@@ -96,7 +97,8 @@ public final class TraceReplay {
     private static WorkloadMix mixOf(List<TraceWorkload> workloads) {
         Map<WorkloadMix.Kind, Long> counts = new LinkedHashMap<>();
         for (TraceWorkload workload : workloads) {
-            counts.merge(new WorkloadMix.Kind(workload.gpus(), workload.cpuMilli(), workload.models(), 1), 1L, Long::sum);
+            counts.merge(
+                    new WorkloadMix.Kind(workload.gpus(), workload.cpuMilli(), workload.models(), 1), 1L, Long::sum);
         }
         List<Map.Entry<WorkloadMix.Kind, Long>> byCount = new ArrayList<>(counts.entrySet());
         byCount.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));

@@ -152,7 +152,11 @@ record WorkloadForm(
             throw new IllegalArgumentException("'worker-sets' must have at least two entries");
         }
         return shapeOfSet(sets.getFirst()).toBuilder()
-                .further(sets.subList(1, sets.size()).stream().map(this::shapeOfSet).toList(), requiredLevel)
+                .further(
+                        sets.subList(1, sets.size()).stream()
+                                .map(this::shapeOfSet)
+                                .toList(),
+                        requiredLevel)
                 .shape();
     }
 

@@ -129,7 +129,8 @@ final class YamlSection implements AutoCloseable {
             BigDecimal number = new BigDecimal(scalar(node));
             if (number.abs().compareTo(MAX_NUMBER) > 0) {
                 throw error(
-                        node, "a number up to " + MAX_NUMBER.toPlainString() + " is expected, not '" + scalar(node) + "'");
+                        node,
+                        "a number up to " + MAX_NUMBER.toPlainString() + " is expected, not '" + scalar(node) + "'");
             }
             return number.movePointRight(3).longValueExact();
         } catch (ArithmeticException | NumberFormatException e) {

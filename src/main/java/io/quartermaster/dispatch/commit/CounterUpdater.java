@@ -31,8 +31,8 @@ public final class CounterUpdater {
             }
         }
         liveCounterTotals.setTenant(facts.tenant(), !facts.suspended(), facts.reserved());
-        ofPolicies.forEach((policy, reserved) ->
-                liveCounterTotals.setPolicy(facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
+        ofPolicies.forEach((policy, reserved) -> liveCounterTotals.setPolicy(
+                facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
     }
 
     public void workload(WorkloadRecord record) {

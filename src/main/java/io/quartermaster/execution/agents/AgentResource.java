@@ -74,8 +74,8 @@ public class AgentResource {
         return sessions.open(node, currentCaller.credential())
                 .map(Unchecked.function(opened -> Response.status(Response.Status.CREATED)
                         .header("Cache-Control", "no-store")
-                        .entity(PROTOCOL.writeValueAsBytes(
-                                new SessionReply(opened.token(), opened.lifetime().toMillis())))
+                        .entity(PROTOCOL.writeValueAsBytes(new SessionReply(
+                                opened.token(), opened.lifetime().toMillis())))
                         .build()));
     }
 

@@ -141,13 +141,15 @@ public class GroupDrift {
     /** Runs the check immediately, for a caller of the API. */
     Uni<Response> check(TenantId tenant, WriteParams params, UriInfo uri) {
         return compare(tenant)
-                .chain(comparison -> ruleChanges.run(tenant, uri, params, null, work -> applyDrift(work, comparison.groupCheck())
-                        .map(WriteReply::ok)));
+                .chain(comparison ->
+                        ruleChanges.run(tenant, uri, params, null, work -> applyDrift(work, comparison.groupCheck())
+                                .map(WriteReply::ok)));
     }
 
     private Uni<Comparison> compare(TenantId tenant) {
         return transactions.in(tenant, session -> store.read(session, tenant)).chain(rules -> {
-            Set<GroupPath> groupPaths = rules.policies().stream().map(Policy::group).collect(Collectors.toSet());
+            Set<GroupPath> groupPaths =
+                    rules.policies().stream().map(Policy::group).collect(Collectors.toSet());
             return groups.presence(tenant, groupPaths).map(presence -> new Comparison(rules, groupCheck(presence)));
         });
     }
@@ -171,7 +173,8 @@ public class GroupDrift {
                 new PolicyApi.DriftChecked(after.policies().size(), suspended, resumed);
         return changed.isEmpty()
                 ? Uni.createFrom().item(answer)
-                : ruleChanges.apply(work, after, new WaitingWorkPolicy.Refuse(), auditChanges(work.before(), after, changed))
+                : ruleChanges
+                        .apply(work, after, new WaitingWorkPolicy.Refuse(), auditChanges(work.before(), after, changed))
                         .replaceWith(answer);
     }
 

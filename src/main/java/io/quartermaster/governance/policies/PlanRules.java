@@ -80,7 +80,8 @@ class PlanRules implements BlueprintSection {
     static PlannedRules read(JsonNode value) {
         try {
             Section section = STRICT.treeToValue(value, Section.class);
-            return new PlannedRules(orEmpty(section.allotments()), orEmpty(section.profiles()), orEmpty(section.policies()));
+            return new PlannedRules(
+                    orEmpty(section.allotments()), orEmpty(section.profiles()), orEmpty(section.policies()));
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("rules: " + e.getOriginalMessage(), e);
         }

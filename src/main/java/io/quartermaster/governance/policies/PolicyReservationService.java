@@ -59,7 +59,8 @@ class PolicyReservationService {
         CapacityReservationApi.Terms terms = body.check(reservations.now());
         Caller caller = currentCaller.current();
         return tenantWrites.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
-                .chain(rules -> insert(new Change(session, tenant, caller), rules, String.valueOf(body.policy()), terms))
+                .chain(rules ->
+                        insert(new Change(session, tenant, caller), rules, String.valueOf(body.policy()), terms))
                 .map(made ->
                         WriteReply.created("/v1/tenants/" + tenant + "/capacity-reservations/" + made.id(), made)));
     }
@@ -111,9 +112,10 @@ class PolicyReservationService {
 
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
         Caller caller = currentCaller.current();
-        return tenantWrites.run(tenant, caller.subject(), uri, params, null, session -> requireOfGroup(session, tenant, id)
-                .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
-                .map(done -> WriteReply.noContent()));
+        return tenantWrites.run(
+                tenant, caller.subject(), uri, params, null, session -> requireOfGroup(session, tenant, id)
+                        .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
+                        .map(done -> WriteReply.noContent()));
     }
 
     private Uni<CapacityReservationStore.Named> requireOfGroup(Mutiny.Session session, TenantId tenant, String id) {

@@ -201,7 +201,8 @@ class PolicyService {
         }
         problems.throwIfAny();
         unfit.refuseIfAny(RuleChanges.DO_NOT_FIT);
-        return ruleChanges.apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
+        return ruleChanges
+                .apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
                 .map(changeImpact -> warning.map(changeImpact::withWarning).orElse(changeImpact))
                 .map(changeImpact -> {
                     PolicyApi.View view = PolicyApi.View.of(after, policy, changeImpact);
@@ -227,7 +228,8 @@ class PolicyService {
                 params.requireVersion(old.version());
             }
             TenantRules after = before.without(old);
-            return ruleChanges.apply(work, after, how, change("retire", before, Optional.of(old), after, Optional.empty()))
+            return ruleChanges
+                    .apply(work, after, how, change("retire", before, Optional.of(old), after, Optional.empty()))
                     .map(changeImpact -> WriteReply.ok(changeImpact));
         });
     }

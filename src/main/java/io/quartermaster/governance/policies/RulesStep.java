@@ -64,7 +64,9 @@ public class RulesStep implements ProvisioningStep {
     public Uni<Void> apply(TenantSpec tenant) {
         Optional<PlanRules.PlannedRules> planned =
                 blueprintCatalog.section(tenant, PlanRules.KEY).map(PlanRules::read);
-        return planned.isEmpty() ? Uni.createFrom().voidItem() : runWrite(tenant, work -> createRules(work, planned.get()));
+        return planned.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : runWrite(tenant, work -> createRules(work, planned.get()));
     }
 
     private Uni<Void> createRules(RuleChanges.ChangeContext work, PlanRules.PlannedRules planned) {
@@ -118,15 +120,16 @@ public class RulesStep implements ProvisioningStep {
     private Uni<Void> apply(RuleChanges.ChangeContext work, TenantRules after, List<AuditLog.Change> changes) {
         return changes.isEmpty()
                 ? Uni.createFrom().voidItem()
-                : ruleChanges.apply(work, after, new WaitingWorkPolicy.Cancel(), changes)
+                : ruleChanges
+                        .apply(work, after, new WaitingWorkPolicy.Cancel(), changes)
                         .replaceWithVoid();
     }
 
     private Uni<Void> runWrite(TenantSpec tenant, Function<RuleChanges.ChangeContext, Uni<Void>> change) {
         return transactions
                 .in(tenant.id(), session -> store.lock(session, tenant.id())
-                        .map(rules ->
-                                new RuleChanges.ChangeContext(session, tenant.id(), Caller.service(), new WriteParams(), rules))
+                        .map(rules -> new RuleChanges.ChangeContext(
+                                session, tenant.id(), Caller.service(), new WriteParams(), rules))
                         .chain(work -> change.apply(work)))
                 .onFailure(ProblemException.class)
                 .transform(e -> new IllegalStateException("the plan's rules do not fit: " + e.getMessage(), e))

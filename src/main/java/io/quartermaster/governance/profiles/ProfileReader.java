@@ -145,7 +145,8 @@ public final class ProfileReader {
                     "is less than gpus guarantees, or more than one GPU",
                     "\"" + new GpuAmount(part.gpuMilliEach()).decimal() + "\" to \"1\"");
         } else {
-            requireField(false, "gpuLimit", "applies only to parts of GPUs", "none; or a part such as \"0.25\" as gpus");
+            requireField(
+                    false, "gpuLimit", "applies only to parts of GPUs", "none; or a part such as \"0.25\" as gpus");
         }
     }
 

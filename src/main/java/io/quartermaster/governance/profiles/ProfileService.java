@@ -83,7 +83,8 @@ public class ProfileService {
             }
             TenantRules after = work.before().with(asked);
             requireLevels(after, asked);
-            return ruleChanges.apply(
+            return ruleChanges
+                    .apply(
                             work,
                             after,
                             new WaitingWorkPolicy.Refuse(),
@@ -127,7 +128,8 @@ public class ProfileService {
         TenantRules after = work.before().with(asked);
         requireLevels(after, asked);
         requireFits(after, asked);
-        return ruleChanges.apply(
+        return ruleChanges
+                .apply(
                         work,
                         after,
                         new WaitingWorkPolicy.Refuse(),
@@ -144,7 +146,9 @@ public class ProfileService {
             }
             AuditLog.Change change = new AuditLog.Change(
                     "profiles:retire", "profiles/" + name, ProfileApi.View.of(work.before(), old, null), null);
-            return ruleChanges.apply(work, work.before().without(old), how, change).map(WriteReply::ok);
+            return ruleChanges
+                    .apply(work, work.before().without(old), how, change)
+                    .map(WriteReply::ok);
         });
     }
 

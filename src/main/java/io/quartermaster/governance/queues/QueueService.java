@@ -120,7 +120,8 @@ class QueueService {
                                 there.get().version()));
             }
             TenantRules after = work.before().with(asked);
-            return ruleChanges.apply(
+            return ruleChanges
+                    .apply(
                             work,
                             after,
                             new WaitingWorkPolicy.Refuse(),
@@ -180,7 +181,8 @@ class QueueService {
                 return Uni.createFrom().item(WriteReply.ok(QueueApi.View.of(work.before(), old, null), old.version()));
             }
             TenantRules after = work.before().with(asked);
-            return ruleChanges.apply(
+            return ruleChanges
+                    .apply(
                             work,
                             after,
                             new WaitingWorkPolicy.Refuse(),
@@ -223,7 +225,9 @@ class QueueService {
             }
             AuditLog.Change change = new AuditLog.Change(
                     "queues:retire", "queues/" + name, QueueApi.View.of(work.before(), old, null), null);
-            return ruleChanges.apply(work, work.before().without(old), how, change).map(WriteReply::ok);
+            return ruleChanges
+                    .apply(work, work.before().without(old), how, change)
+                    .map(WriteReply::ok);
         });
     }
 
@@ -284,7 +288,8 @@ class QueueService {
                 .orElseThrow(ProblemException::notFound));
     }
 
-    private Uni<WriteReply> insert(RuleChanges.ChangeContext work, Queue queue, QueueRules.StoredRule made, List<String> warnings) {
+    private Uni<WriteReply> insert(
+            RuleChanges.ChangeContext work, Queue queue, QueueRules.StoredRule made, List<String> warnings) {
         QueueApi.RuleView view = QueueApi.RuleView.of(made);
         String resource = "queues/" + queue.name() + "/access-rules/" + made.id();
         return QueueRules.insert(work.session(), work.tenant(), queue.id(), made.id(), made.rule())

@@ -88,8 +88,8 @@ public final class CalendarFit {
             }
             Map<TreePlace, Long> had = excess(treeAt(before, moment));
             for (QuotaTreeBuilder.Overdraft overdraft : overdrawnThen) {
-                TreePlace place =
-                        new TreePlace(overdraft.parent().path(), overdraft.parent().scope());
+                TreePlace place = new TreePlace(
+                        overdraft.parent().path(), overdraft.parent().scope());
                 if (excess(overdraft) > had.getOrDefault(place, 0L) && found.add(place)) {
                     inOrder.add(new Objection(overdraft, moment, objectionText(after.rules(), overdraft, moment)));
                 }
@@ -119,8 +119,8 @@ public final class CalendarFit {
     private static Map<TreePlace, Long> excess(QuotaTreeBuilder tree) {
         Map<TreePlace, Long> excess = new HashMap<>();
         tree.overdrafts()
-                .forEach(each ->
-                        excess.put(new TreePlace(each.parent().path(), each.parent().scope()), excess(each)));
+                .forEach(each -> excess.put(
+                        new TreePlace(each.parent().path(), each.parent().scope()), excess(each)));
         return excess;
     }
 

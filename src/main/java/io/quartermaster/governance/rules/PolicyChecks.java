@@ -137,7 +137,8 @@ public final class PolicyChecks {
             } else if (!had.contains(overdraft)) {
                 unfit.add(
                         "quotas",
-                        "do not fit: " + placeText(parent) + " would have less reserved than the groups below it reserve: "
+                        "do not fit: " + placeText(parent)
+                                + " would have less reserved than the groups below it reserve: "
                                 + overdraft.reservations(),
                         "quotas that leave room for the groups below");
             }

@@ -97,14 +97,16 @@ public final class HashChain {
         return switch (verdict) {
             case Broken broken -> broken;
             case Intact(End end) when end.number() < storedEnd.number() -> new Broken(end.number() + 1, Fault.MISSING);
-            case Intact(End end) when !endsIn(from, links, storedEnd) -> new Broken(storedEnd.number(), Fault.REWRITTEN);
+            case Intact(End end)
+            when !endsIn(from, links, storedEnd) -> new Broken(storedEnd.number(), Fault.REWRITTEN);
             case Intact intact -> intact;
         };
     }
 
     /** The chain may have grown since the end was kept; then it must contain that end. */
     private static boolean endsIn(End from, List<Link> links, End storedEnd) {
-        return from.equals(storedEnd) || links.stream().anyMatch(link -> link.end().equals(storedEnd));
+        return from.equals(storedEnd)
+                || links.stream().anyMatch(link -> link.end().equals(storedEnd));
     }
 
     private static ChainHash hash(long number, ChainHash previous, int formatVersion, String content) {

@@ -52,7 +52,9 @@ public final class SegmentReplay {
                 return firstMismatch(expected, found);
             }
         }
-        return sorted.hasNext() ? new Mismatch(Optional.empty(), Optional.of(sorted.next())) : new Match(replayed.size());
+        return sorted.hasNext()
+                ? new Mismatch(Optional.empty(), Optional.of(sorted.next()))
+                : new Match(replayed.size());
     }
 
     /** If both segments have the same position, both are reported; otherwise the earlier one has no counterpart. */

@@ -52,11 +52,13 @@ final class StatedLevels {
         lastAtMillis = opening.atMillis();
         lastSeq = opening.seq();
         for (BookState.PoolState pool : opening.pools()) {
-            pool.reserved().forEach(level -> levelOf(reserved, pool.pool()).setLevel(level.fromMillis(), level.gpuMilli()));
+            pool.reserved()
+                    .forEach(level -> levelOf(reserved, pool.pool()).setLevel(level.fromMillis(), level.gpuMilli()));
             pool.unmet().forEach(level -> levelOf(unmet, pool.pool()).setLevel(level.fromMillis(), level.gpuMilli()));
             for (BookState.PolicyState policy : pool.policies()) {
                 PolicyInPool key = new PolicyInPool(pool.pool(), policy.policy());
-                policy.reserved().forEach(level -> levelOf(policyReserved, key).setLevel(level.fromMillis(), level.gpuMilli()));
+                policy.reserved()
+                        .forEach(level -> levelOf(policyReserved, key).setLevel(level.fromMillis(), level.gpuMilli()));
             }
             for (BookState.AllocationState state : pool.allocations()) {
                 startAllocation(state.startMillis(), state.allocation(), pool.pool(), state.gpuMilli(), state.marks());

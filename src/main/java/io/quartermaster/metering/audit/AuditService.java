@@ -75,8 +75,8 @@ public class AuditService {
             audit.run(usageWindow);
             books.add(audit.books());
             violations.addAll(audit.violations());
-            violations.addAll(
-                    database.run(config.statementTimeout(), tx -> AllocationAudit.auditTenant(tx, tenant, usageWindow)));
+            violations.addAll(database.run(
+                    config.statementTimeout(), tx -> AllocationAudit.auditTenant(tx, tenant, usageWindow)));
             if (request.to() == null) {
                 StateAudit.Findings now =
                         database.run(config.statementTimeout(), tx -> StateAudit.auditTenant(tx, tenant));
@@ -92,7 +92,8 @@ public class AuditService {
         return found.subList(0, Math.min(found.size(), MAX_VIOLATIONS));
     }
 
-    private void checkAuditEntries(TenantId tenant, List<AuditApi.Violation> violations, List<AuditApi.Violation> warnings) {
+    private void checkAuditEntries(
+            TenantId tenant, List<AuditApi.Violation> violations, List<AuditApi.Violation> warnings) {
         database.run(config.statementTimeout(), tx -> {
             AuditChain.verify(tx, tenant)
                     .ifPresent(broken -> violations.add(new AuditApi.Violation(

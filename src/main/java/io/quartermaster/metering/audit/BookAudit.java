@@ -183,12 +183,14 @@ final class BookAudit {
             // An earlier hour does not follow from its events, which is reported. The next kept book is the next begin.
             return Optional.empty();
         }
-        List<Segment> found = stored.stream().map(SegmentStore.StoredSegment::segment).toList();
+        List<Segment> found =
+                stored.stream().map(SegmentStore.StoredSegment::segment).toList();
         checkEquations(before.state(), hourEvents, found, begin, hour.endMillis());
         return replaySegments(before, hour, found, hourEvents);
     }
 
-    private void checkChain(ClosedHours.HourEnd before, ClosedHours.HourEnd hour, List<SegmentStore.StoredSegment> stored) {
+    private void checkChain(
+            ClosedHours.HourEnd before, ClosedHours.HourEnd hour, List<SegmentStore.StoredSegment> stored) {
         List<HashChain.Link> links =
                 stored.stream().map(SegmentStore.StoredSegment::link).toList();
         switch (HashChain.verify(before.chain(), links, hour.chain())) {
@@ -265,7 +267,8 @@ final class BookAudit {
     }
 
     /** The book at the end of an hour, counted from the one before; a kept book that differs is a violation. */
-    private Optional<BookState> replayBook(ClosedHours.HourEnd before, ClosedHours.HourEnd hour, List<UsageEvent> hourEvents) {
+    private Optional<BookState> replayBook(
+            ClosedHours.HourEnd before, ClosedHours.HourEnd hour, List<UsageEvent> hourEvents) {
         if (before.book().isEmpty()) {
             return Optional.empty();
         }

@@ -53,15 +53,16 @@ public final class ConcurrencyLimiter {
                     429,
                     "too-many-" + work,
                     "the limit of " + work + " that this replica runs for "
-                            + (caller.isPresent() ? "one tenant" : "operators") + " at a time is reached (" + maxPermitsPerTenant
+                            + (caller.isPresent() ? "one tenant" : "operators") + " at a time is reached ("
+                            + maxPermitsPerTenant
                             + "); send the request again when one of them has ended");
         }
         if (permitsInUse >= maxPermits) {
             throw ProblemException.of(
                     503,
                     "busy",
-                    "the limit of " + work + " that this replica runs for all tenants at a time is reached (" + maxPermits
-                            + "); send the request again in a few seconds");
+                    "the limit of " + work + " that this replica runs for all tenants at a time is reached ("
+                            + maxPermits + "); send the request again in a few seconds");
         }
         permitsByCaller.put(caller, own + 1);
         permitsInUse++;

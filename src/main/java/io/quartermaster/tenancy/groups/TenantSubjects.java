@@ -24,9 +24,9 @@ public class TenantSubjects {
         return switch (rule) {
             case AccessRule.ForEveryone everyone -> Uni.createFrom().item(false);
             case AccessRule.ForGroup group ->
-                admin.call(timeout, keycloak -> !RealmAdmin.missing(
-                                keycloak.realm(tenant.value()), List.of(group.group()))
-                        .isEmpty());
+                admin.call(
+                        timeout, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group.group()))
+                                .isEmpty());
             case AccessRule.ForUser user ->
                 admin.call(timeout, keycloak -> keycloak.realm(tenant.value())
                         .user(user.username())

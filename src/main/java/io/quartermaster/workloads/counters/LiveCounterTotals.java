@@ -171,7 +171,8 @@ public final class LiveCounterTotals {
         }
 
         /** Adds to the tenant, to the policy, and to every policy of a group above it. */
-        private void addWithAncestors(SortedMap<CounterField, Long> values, Measure measure, PolicyPool where, long milli) {
+        private void addWithAncestors(
+                SortedMap<CounterField, Long> values, Measure measure, PolicyPool where, long milli) {
             values.merge(new Amount(measure, Optional.empty(), where.pool()), milli, Long::sum);
             values.merge(new Amount(measure, Optional.of(where.policy()), where.pool()), milli, Long::sum);
             PolicyTotals own = policies.get(where.policy());

@@ -76,8 +76,8 @@ public class WatchResource {
         return workloadStreams
                 .startingSeq(id, lastEventId)
                 .onItem()
-                .transformToMulti(
-                        from -> workloadStreams.signalsAfter(id, viewer, from, only).map(signal -> event(sse, signal)))
+                .transformToMulti(from ->
+                        workloadStreams.signalsAfter(id, viewer, from, only).map(signal -> event(sse, signal)))
                 // The stream has begun by then, so a refusal is an event in it, and ends it.
                 .onFailure(ProblemException.class)
                 .recoverWithItem(refused -> problem(sse, ((ProblemException) refused).problem()));

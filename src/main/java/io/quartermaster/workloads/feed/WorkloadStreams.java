@@ -145,7 +145,8 @@ class WorkloadStreams {
             long wakeupCount = wakeups.wakeupCount(tenant);
             return feed.readAfter(tenant, lastSeq)
                     .chain(entries -> entries.isEmpty()
-                            ? wakeups.awaitWakeup(tenant, wakeupCount, config.watchPoll()).map(woken -> List.<FeedStore.Entry>of())
+                            ? wakeups.awaitWakeup(tenant, wakeupCount, config.watchPoll())
+                                    .map(woken -> List.<FeedStore.Entry>of())
                             : Uni.createFrom().item(entries))
                     .map(this::toSignals);
         }

@@ -104,8 +104,8 @@ class SegmentReplayTest {
         UsageEvent freed = new UsageEvent.Freed(5, 1, ACME, new AllocationId("never"));
 
         assertThat(SegmentReplay.compare(NOTHING, List.of(freed), List.of(), 100))
-                .isEqualTo(
-                        new SegmentReplay.RefusedEvent(new PostingResult.UnknownAllocation(freed, new AllocationId("never"))));
+                .isEqualTo(new SegmentReplay.RefusedEvent(
+                        new PostingResult.UnknownAllocation(freed, new AllocationId("never"))));
     }
 
     private static List<Segment> closed() {

@@ -70,7 +70,11 @@ class ConcurrencyLimiterTest {
         underWay.getFirst().complete("worked out");
         begin(ACME);
         underWay.getLast().fail(new IllegalStateException("not worked out"));
-        concurrencyLimiter.runLimited(ACME, this::work).subscribe().with(done -> {}).cancel();
+        concurrencyLimiter
+                .runLimited(ACME, this::work)
+                .subscribe()
+                .with(done -> {})
+                .cancel();
         assertThat(answered(ACME)).isEqualTo("worked out");
     }
 
