@@ -50,7 +50,7 @@ final class ResetCommand implements Callable<Integer> {
             out.println("There is no data folder " + folder.path() + ".");
             return ExitCodes.OK;
         }
-        if (!folder.isOurs()) {
+        if (!folder.isDataFolder()) {
             return refuse("The folder " + folder.path() + " was not made by Quartermaster; nothing was removed.");
         }
         Optional<RunFile> running = RunFile.ofRunning(folder);

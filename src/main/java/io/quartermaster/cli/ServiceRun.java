@@ -98,7 +98,7 @@ final class ServiceRun {
         // From here on the hook ends the children in every case, even in the middle of their start.
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(folder, services), "stop"));
         Set<String> before = Set.copyOf(System.getProperties().stringPropertyNames());
-        services.begin();
+        services.startAll();
         services.properties().forEach(System::setProperty);
         externalServices.properties().forEach(System::setProperty);
         settings.listen().apply();
@@ -114,7 +114,7 @@ final class ServiceRun {
         if (externalService) {
             writeSettings(folder, before);
         }
-        services.broken().thenAccept(failure -> {
+        services.failure().thenAccept(failure -> {
             progressListener.warn(failure.toString());
             end(ExitCodes.COMPONENT_LOST);
         });

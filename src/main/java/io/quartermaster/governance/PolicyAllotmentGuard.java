@@ -38,7 +38,7 @@ public class PolicyAllotmentGuard implements AllotmentGuard {
     public Uni<List<Objection>> objectionsToAllotments(
             Mutiny.Session session,
             TenantId tenant,
-            List<TenantAllotments.Named> after,
+            List<TenantAllotments.NamedAllotment> after,
             List<CapacityReservation> windows,
             Instant now) {
         return store.read(session, tenant).map(rules -> {
@@ -71,7 +71,7 @@ public class PolicyAllotmentGuard implements AllotmentGuard {
                                 .toList());
     }
 
-    public static List<Objection> objections(TenantRules rules, List<TenantAllotments.Named> after) {
+    public static List<Objection> objections(TenantRules rules, List<TenantAllotments.NamedAllotment> after) {
         List<Objection> objections = new ArrayList<>();
         referenceObjections(rules, after).forEach(text -> objections.add(new Objection.InUse(text)));
         TenantRules changed = rules.withAllotments(after);
@@ -87,10 +87,10 @@ public class PolicyAllotmentGuard implements AllotmentGuard {
         return objections;
     }
 
-    private static List<String> referenceObjections(TenantRules rules, List<TenantAllotments.Named> after) {
+    private static List<String> referenceObjections(TenantRules rules, List<TenantAllotments.NamedAllotment> after) {
         Set<PoolId> left = after.stream().map(one -> one.allotment().pool()).collect(Collectors.toSet());
         List<String> objections = new ArrayList<>();
-        for (TenantAllotments.Named one : rules.allotments()) {
+        for (TenantAllotments.NamedAllotment one : rules.allotments()) {
             PoolId pool = one.allotment().pool();
             if (left.contains(pool)) {
                 continue;

@@ -146,7 +146,7 @@ public class RuleChanges {
         List<Profile> concerned = ShapeWarnings.changedProfiles(work.before(), after);
         return concerned.isEmpty()
                 ? Uni.createFrom().item(changeImpact)
-                : shapes.of(work.session(), work.tenant()).map(fits -> {
+                : shapes.readFits(work.session(), work.tenant()).map(fits -> {
                     ChangeImpact warned = changeImpact;
                     for (String warning : ShapeWarnings.warnings(after, concerned, fits)) {
                         warned = warned.withWarning(warning);
@@ -186,7 +186,7 @@ public class RuleChanges {
      */
     private Uni<Void> requireRoom(ChangeContext work, TenantRules after) {
         return reservations
-                .coming(work.session(), work.tenant())
+                .readUpcoming(work.session(), work.tenant())
                 .invoke(windows -> {
                     var unfit = new ProblemException.Invalid();
                     CalendarFit.objections(

@@ -32,7 +32,7 @@ public class RulesStore {
     }
 
     public Uni<TenantRules> read(Mutiny.Session session, TenantId tenant) {
-        return tenantAllotments.of(session, tenant).chain(granted -> policies(session, tenant)
+        return tenantAllotments.read(session, tenant).chain(granted -> policies(session, tenant)
                 .chain(policies -> live(session, "Profile", ProfileRow.class, tenant)
                         .chain(profiles -> live(session, "Queue", QueueRow.class, tenant)
                                 .map(queues -> new TenantRules(

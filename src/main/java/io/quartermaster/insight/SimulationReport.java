@@ -238,7 +238,7 @@ record SimulationReport(
                 .filter(one -> one.pool().equals(pool))
                 .map(Allotment::terms)
                 .toList();
-        return OversubscriptionWarning.mostReserved(all, result.asOfMillis(), Long.MAX_VALUE);
+        return OversubscriptionWarning.maxReserved(all, result.asOfMillis(), Long.MAX_VALUE);
     }
 
     private List<TenantId> tenants() {

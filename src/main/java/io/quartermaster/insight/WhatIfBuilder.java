@@ -153,7 +153,7 @@ final class WhatIfBuilder {
     private static QuotaTerms terms(String at, QuotaChange change, Optional<QuotaTerms> current) {
         QuotaTerms terms = change.fields().check(new ProblemException.Invalid(), "");
         try {
-            return current.map(before -> terms.turningAs(before)).orElse(terms);
+            return current.map(before -> terms.withTransitionsOf(before)).orElse(terms);
         } catch (IllegalArgumentException e) {
             throw ProblemException.invalid(
                     at + "override", "the present override does not fit the simulated quota", "an override that fits");

@@ -95,15 +95,15 @@ public final class RealmAdmin {
     }
 
     /** A group that a call created. */
-    record MadeGroup(GroupPath path, String id) {}
+    record CreatedGroup(GroupPath path, String id) {}
 
     /**
      * The result of a call that creates a group and those above it.
      *
      * @param refusal the reason why Keycloak did not create one; null if all exist now
-     * @param kept after a refusal, the groups that the call created and that, as far as is known, still exist
+     * @param remaining after a refusal, the groups that the call created and that, as far as is known, still exist
      */
-    public record GroupsMade(@Nullable KeycloakFailure refusal, Set<GroupPath> kept) {}
+    public record GroupCreationResult(@Nullable KeycloakFailure refusal, Set<GroupPath> remaining) {}
 
     /**
      * Creates the group and those above it. If Keycloak refuses one, this call removes the groups that it created
@@ -111,23 +111,23 @@ public final class RealmAdmin {
      * others, and is added to the refusal as suppressed. Fails if Keycloak is away: then nothing is removed, since it
      * is unknown what was created.
      */
-    public static GroupsMade ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
-        List<MadeGroup> made = new ArrayList<>();
+    public static GroupCreationResult ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
+        List<CreatedGroup> made = new ArrayList<>();
         try {
             ensureGroup(realm, path, made);
-            return new GroupsMade(null, Set.of());
+            return new GroupCreationResult(null, Set.of());
         } catch (KeycloakFailure e) {
             if (e.isUnavailable()) {
                 throw e;
             }
-            return new GroupsMade(e, removeEmpty(realm, made.reversed(), e));
+            return new GroupCreationResult(e, removeEmpty(realm, made.reversed(), e));
         }
     }
 
     /** Removes the groups without subgroups and returns those that stay. */
-    static Set<GroupPath> removeEmpty(KeycloakRealm realm, List<MadeGroup> groups, KeycloakFailure refusal) {
+    static Set<GroupPath> removeEmpty(KeycloakRealm realm, List<CreatedGroup> groups, KeycloakFailure refusal) {
         Set<GroupPath> kept = new HashSet<>();
-        for (MadeGroup group : groups) {
+        for (CreatedGroup group : groups) {
             try {
                 if (hasSubgroups(realm, group)) {
                     kept.add(group.path());
@@ -144,7 +144,7 @@ public final class RealmAdmin {
     }
 
     /** Whether the group has subgroups; false for a group that is removed already. */
-    private static boolean hasSubgroups(KeycloakRealm realm, MadeGroup group) {
+    private static boolean hasSubgroups(KeycloakRealm realm, CreatedGroup group) {
         try {
             return !realm.subgroups(group.id(), 0, 1).isEmpty();
         } catch (KeycloakFailure e) {
@@ -155,7 +155,7 @@ public final class RealmAdmin {
         }
     }
 
-    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<MadeGroup> made) {
+    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<CreatedGroup> created) {
         Optional<GroupRepresentation> there = realm.group(path);
         if (there.isPresent()) {
             return there.get().getId();
@@ -167,8 +167,8 @@ public final class RealmAdmin {
             String id = cut == 0
                     ? realm.createGroup(group)
                     : realm.createSubgroup(
-                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut)), made), group);
-            made.add(new MadeGroup(path, id));
+                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut)), created), group);
+            created.add(new CreatedGroup(path, id));
             return id;
         } catch (KeycloakFailure e) {
             requireConflict(e);
@@ -323,7 +323,7 @@ public final class RealmAdmin {
      * accepts no user passwords from programs, and the automation's account has no rights over users.
      */
     static void conform(KeycloakRealm realm) {
-        refusePasswordsFromPrograms(realm, ADMIN_CLI);
+        disableDirectAccessGrants(realm, ADMIN_CLI);
         limitAutomation(realm);
     }
 
@@ -331,7 +331,7 @@ public final class RealmAdmin {
      * Grants or revokes the admins' right to manage users. Without it, admins can still view the realm's users and
      * groups.
      */
-    static void letAdminsManageUsers(KeycloakRealm realm, boolean wanted) {
+    static void setAdminsManageUsers(KeycloakRealm realm, boolean wanted) {
         RoleRepresentation right =
                 realm.clientRole(realm.client(REALM_MANAGEMENT).orElseThrow().getId(), MANAGE_USERS);
         if (wanted) {
@@ -375,15 +375,15 @@ public final class RealmAdmin {
         return credential;
     }
 
-    static void allowPasswordsFromPrograms(KeycloakRealm realm, String clientId) {
-        takePasswordsFromPrograms(realm, clientId, true);
+    static void enableDirectAccessGrants(KeycloakRealm realm, String clientId) {
+        setDirectAccessGrants(realm, clientId, true);
     }
 
-    static void refusePasswordsFromPrograms(KeycloakRealm realm, String clientId) {
-        takePasswordsFromPrograms(realm, clientId, false);
+    static void disableDirectAccessGrants(KeycloakRealm realm, String clientId) {
+        setDirectAccessGrants(realm, clientId, false);
     }
 
-    private static void takePasswordsFromPrograms(KeycloakRealm realm, String clientId, boolean wanted) {
+    private static void setDirectAccessGrants(KeycloakRealm realm, String clientId, boolean wanted) {
         realm.client(clientId)
                 .filter(client -> wanted != Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled()))
                 .ifPresent(client -> {

@@ -6,7 +6,7 @@ import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.redis.RedisScript;
 import io.quartermaster.platform.redis.RedisScriptRunner;
-import io.quartermaster.platform.redis.RedisScriptRunner.RedisAway;
+import io.quartermaster.platform.redis.RedisScriptRunner.RedisUnavailable;
 import io.quartermaster.workloads.counters.LiveCounters;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.redis.client.Response;
@@ -134,7 +134,7 @@ class SubmissionAdmission {
         }
         return scripts.run(ADMIT, keys, arguments)
                 .map(answer -> toVerdict(answer, roomRequests))
-                .onFailure(RedisAway.class)
+                .onFailure(RedisUnavailable.class)
                 .recoverWithItem(new Verdict.Unknown());
     }
 
@@ -151,9 +151,9 @@ class SubmissionAdmission {
             roomRequest.workloads().forEach(id -> arguments.add(id.toString()));
         }
         return scripts.run(RELEASE, keys, arguments)
-                .onFailure(RedisAway.class)
+                .onFailure(RedisUnavailable.class)
                 .invoke(e -> LOG.debugf("the holds were not released and will expire: %s", e.getMessage()))
-                .onFailure(RedisAway.class)
+                .onFailure(RedisUnavailable.class)
                 .recoverWithNull()
                 .replaceWithVoid();
     }

@@ -35,13 +35,13 @@ class NodeStore {
             """;
 
     /** The keys by which nodes are looked up. */
-    enum By {
+    enum ParentColumn {
         CLUSTER("cluster_id"),
         POOL("pool_id");
 
         private final String column;
 
-        By(String column) {
+        ParentColumn(String column) {
             this.column = column;
         }
     }
@@ -69,10 +69,10 @@ class NodeStore {
                 .map(rows -> RowValues.list(rows, NodeStore::view));
     }
 
-    Uni<List<String>> names(SqlConnection connection, By by, UUID id) {
+    Uni<List<String>> names(SqlConnection connection, ParentColumn parent, UUID id) {
         return connection
                 .preparedQuery(
-                        "select name from node where " + by.column + " = $1 and retired_at is null order by name")
+                        "select name from node where " + parent.column + " = $1 and retired_at is null order by name")
                 .execute(Tuple.of(id))
                 .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }

@@ -274,7 +274,7 @@ public record QuotaFacts(
             QuotaTerms terms = terms(row);
             allotments.add(new Allotment(tenant, new PoolId(row.getString("pool_name")), terms));
             levels.add(new Level(
-                    row.getUUID("pool_id"), null, terms.standingAt(stampMillis).reservedGpuMilli()));
+                    row.getUUID("pool_id"), null, terms.effectiveAt(stampMillis).reservedGpuMilli()));
         }
 
         void quota(Row row) {
@@ -286,7 +286,7 @@ public record QuotaFacts(
             UUID poolId = row.getUUID("pool_id");
             if (poolId != null) {
                 levels.add(
-                        new Level(poolId, policy, terms.standingAt(stampMillis).reservedGpuMilli()));
+                        new Level(poolId, policy, terms.effectiveAt(stampMillis).reservedGpuMilli()));
             }
         }
 

@@ -69,7 +69,7 @@ class AgentService {
         return store.take(nodeName, request, lease)
                 .invoke(taken -> {
                     if (taken.announced() || taken.standing() == AgentStore.Standing.LAPSED) {
-                        wakeups.leader();
+                        wakeups.requestLeaderWakeup();
                     }
                 })
                 .invoke(taken -> requireLease(nodeName, request, taken.standing()))

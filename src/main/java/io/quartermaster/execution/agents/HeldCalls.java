@@ -86,7 +86,7 @@ class HeldCalls {
         wakeups.onNotification(this::wake);
         redis.pubsub(String.class)
                 .subscribeAsMessagesToPatterns(
-                        Wakeups.node("*").replace("{", "\\{").replace("}", "\\}"))
+                        Wakeups.nodeChannel("*").replace("{", "\\{").replace("}", "\\}"))
                 .onFailure()
                 .retry()
                 .withBackOff(Duration.ofMillis(200), Duration.ofSeconds(5))
@@ -112,7 +112,7 @@ class HeldCalls {
      * @param readAtNanos a time before the revision was read: a wake-up since then also ends the call
      */
     Uni<Boolean> hold(UUID node, long revision, long readAtNanos, Duration atMost) {
-        String channel = Wakeups.node(node.toString());
+        String channel = Wakeups.nodeChannel(node.toString());
         return Uni.createFrom().emitter(emitter -> {
             Held call = new Held(node, revision, emitter, Vertx.currentContext());
             // Must be one step: a call that is added to a set already removed would never be woken.
@@ -167,7 +167,7 @@ class HeldCalls {
                                 some.stream().map(Held::node).toArray(UUID[]::new),
                                 some.stream().map(Held::revision).toArray(Long[]::new))))
                 .invoke(rows ->
-                        rows.forEach(row -> wake(Wakeups.node(row.getUUID("id").toString()))))
+                        rows.forEach(row -> wake(Wakeups.nodeChannel(row.getUUID("id").toString()))))
                 .chain(() -> compareFrom(calls, first + MOST_COMPARED));
     }
 }

@@ -48,6 +48,6 @@ public class AllotmentsStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
-        return allotments.takeAll(tenant.id(), Caller.service());
+        return allotments.revokeAll(tenant.id(), Caller.service());
     }
 }

@@ -133,7 +133,7 @@ public class GroupDrift {
                                         .map(rules -> new RuleChanges.ChangeContext(
                                                 session, tenant, Caller.service(), new WriteParams(), rules))
                                         .chain(work -> applyDrift(work, comparison.groupCheck())))
-                                .invoke(wakeups::leader)
+                                .invoke(wakeups::requestLeaderWakeup)
                                 .replaceWithVoid()
                         : Uni.createFrom().voidItem());
     }

@@ -100,10 +100,10 @@ class PlanRules implements BlueprintSection {
     public void check(JsonNode value) {
         PlannedRules planned = read(value);
         try {
-            List<TenantAllotments.Named> granted = new ArrayList<>();
+            List<TenantAllotments.NamedAllotment> granted = new ArrayList<>();
             for (PlannedAllotment one : planned.allotments()) {
                 UUID pool = Ids.next();
-                granted.add(new TenantAllotments.Named(
+                granted.add(new TenantAllotments.NamedAllotment(
                         one.poolName(),
                         pool,
                         List.of(),

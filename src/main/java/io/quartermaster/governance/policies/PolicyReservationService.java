@@ -72,7 +72,7 @@ class PolicyReservationService {
                 .chain(pool -> {
                     Policy policy = requirePolicy(rules, policyName, pool);
                     return reservations
-                            .coming(change.session(), change.tenant())
+                            .readUpcoming(change.session(), change.tenant())
                             .chain(coming -> reservations
                                     .add(change, terms, pool, Optional.of(policy.id()), policy.name(), coming)
                                     .invoke(made -> requireRoom(rules, coming, made.reservation()))
@@ -80,7 +80,7 @@ class PolicyReservationService {
                 });
     }
 
-    private static Policy requirePolicy(TenantRules rules, String name, TenantAllotments.Named pool) {
+    private static Policy requirePolicy(TenantRules rules, String name, TenantAllotments.NamedAllotment pool) {
         Policy policy = rules.policy(name)
                 .orElseThrow(
                         () -> ProblemException.invalid("policy", "there is no policy " + name, "the name of a policy"));
@@ -118,7 +118,7 @@ class PolicyReservationService {
                         .map(done -> WriteReply.noContent()));
     }
 
-    private Uni<CapacityReservationStore.Named> requireOfGroup(Mutiny.Session session, TenantId tenant, String id) {
+    private Uni<CapacityReservationStore.NamedReservation> requireOfGroup(Mutiny.Session session, TenantId tenant, String id) {
         return store.lock(session, tenant)
                 .chain(() -> reservations.find(session, tenant, id))
                 .invoke(found -> {

@@ -159,7 +159,7 @@ class PolicyService {
         if (group == null || !GroupPath.isValid(group)) {
             return Uni.createFrom().item(Optional.empty());
         }
-        return groups.lacks(tenant, new GroupPath(group), REALM_TIMEOUT)
+        return groups.isMissing(tenant, new GroupPath(group), REALM_TIMEOUT)
                 .onFailure()
                 .recoverWithItem(false)
                 .map(lacks -> lacks

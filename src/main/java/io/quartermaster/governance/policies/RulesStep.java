@@ -133,7 +133,7 @@ public class RulesStep implements ProvisioningStep {
                         .chain(work -> change.apply(work)))
                 .onFailure(ProblemException.class)
                 .transform(e -> new IllegalStateException("the plan's rules do not fit: " + e.getMessage(), e))
-                .invoke(wakeups::leader)
+                .invoke(wakeups::requestLeaderWakeup)
                 .replaceWithVoid();
     }
 }

@@ -271,7 +271,7 @@ class QueueService {
      * Keycloak does not answer soon.
      */
     private Uni<List<String>> warnings(TenantId tenant, AccessRule rule) {
-        return subjects.lacks(tenant, rule, REALM_TIMEOUT)
+        return subjects.isMissing(tenant, rule, REALM_TIMEOUT)
                 .onFailure()
                 .recoverWithItem(false)
                 .map(lacks -> lacks

@@ -62,7 +62,7 @@ public final class CalendarFit {
             }
             boolean overridden = policy.quotaFor(scope)
                     .map(PolicyQuota::terms)
-                    .filter(terms -> terms.reservesOtherwiseAt(at.toEpochMilli()))
+                    .filter(terms -> terms.overridesReservedAt(at.toEpochMilli()))
                     .isPresent();
             return PolicyChecks.field(policy, scope, overridden ? "override.reserved" : "reserved");
         }
@@ -161,7 +161,7 @@ public final class CalendarFit {
     private static PolicyQuota raised(PolicyQuota quota, UUID policy, List<CapacityReservation> open, Instant moment) {
         return switch (quota.scope()) {
             case Scope.AllPools anywhere ->
-                new PolicyQuota(quota.scope(), quota.terms().standingAt(moment.toEpochMilli()));
+                new PolicyQuota(quota.scope(), quota.terms().effectiveAt(moment.toEpochMilli()));
             case Scope.OnePool(PoolId pool) ->
                 new PolicyQuota(
                         quota.scope(),
@@ -175,6 +175,6 @@ public final class CalendarFit {
                 .filter(each -> each.pool().equals(pool) && each.policy().equals(policy))
                 .mapToLong(CapacityReservation::gpuMilli)
                 .sum();
-        return terms.standingAt(moment.toEpochMilli()).raisedBy(more);
+        return terms.effectiveAt(moment.toEpochMilli()).raisedBy(more);
     }
 }

@@ -19,7 +19,7 @@ import java.util.function.Predicate;
  */
 public record TenantRules(
         TenantId tenant,
-        List<TenantAllotments.Named> allotments,
+        List<TenantAllotments.NamedAllotment> allotments,
         List<Policy> policies,
         List<Profile> profiles,
         List<Queue> queues) {
@@ -33,7 +33,7 @@ public record TenantRules(
 
     public QuotaTreeBuilder tree() {
         List<Allotment> granted =
-                allotments.stream().map(TenantAllotments.Named::allotment).toList();
+                allotments.stream().map(TenantAllotments.NamedAllotment::allotment).toList();
         return QuotaTreeBuilder.of(tenant, granted, policies);
     }
 
@@ -90,7 +90,7 @@ public record TenantRules(
     }
 
     public List<String> poolNames() {
-        return allotments.stream().map(TenantAllotments.Named::poolName).toList();
+        return allotments.stream().map(TenantAllotments.NamedAllotment::poolName).toList();
     }
 
     /** The name that admins know; the id of a pool in which the tenant no longer has an allotment. */
@@ -103,7 +103,7 @@ public record TenantRules(
 
     public String nameOf(PoolId pool) {
         return find(allotments, one -> one.allotment().pool().equals(pool))
-                .map(TenantAllotments.Named::poolName)
+                .map(TenantAllotments.NamedAllotment::poolName)
                 .orElse(pool.value());
     }
 
@@ -119,7 +119,7 @@ public record TenantRules(
         return new TenantRules(tenant, allotments, policies, profiles, withItem(queues, queue, Queue::id));
     }
 
-    public TenantRules withAllotments(List<TenantAllotments.Named> granted) {
+    public TenantRules withAllotments(List<TenantAllotments.NamedAllotment> granted) {
         return new TenantRules(tenant, granted, policies, profiles, queues);
     }
 

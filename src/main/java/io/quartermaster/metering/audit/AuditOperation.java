@@ -51,7 +51,7 @@ class AuditOperation implements OperationHandler {
     }
 
     @Override
-    public Optional<Duration> kept() {
+    public Optional<Duration> retention() {
         return Optional.of(config.auditsKept());
     }
 
@@ -83,7 +83,7 @@ class AuditOperation implements OperationHandler {
     }
 
     @Override
-    public Uni<Void> gaveUp(SqlConnection connection, Operation operation) {
+    public Uni<Void> onGivenUp(SqlConnection connection, Operation operation) {
         return Uni.createFrom().voidItem();
     }
 

@@ -94,6 +94,6 @@ public final class SystemTransaction {
     }
 
     private RowSet<Row> await(CompletableFuture<RowSet<Row>> rows) {
-        return Uni.createFrom().completionStage(rows).await().atMost(transactionDeadline.within(timeout));
+        return Uni.createFrom().completionStage(rows).await().atMost(transactionDeadline.remaining(timeout));
     }
 }

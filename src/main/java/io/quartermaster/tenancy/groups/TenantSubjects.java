@@ -20,7 +20,7 @@ public class TenantSubjects {
     }
 
     /** Whether the realm lacks the subject of the rule; fails when Keycloak takes longer than the patience. */
-    public Uni<Boolean> lacks(TenantId tenant, AccessRule rule, Duration timeout) {
+    public Uni<Boolean> isMissing(TenantId tenant, AccessRule rule, Duration timeout) {
         return switch (rule) {
             case AccessRule.ForEveryone everyone -> Uni.createFrom().item(false);
             case AccessRule.ForGroup group ->

@@ -4,7 +4,7 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.quartermaster.platform.redis.RedisScript;
 import io.quartermaster.platform.redis.RedisScriptRunner;
-import io.quartermaster.platform.redis.RedisScriptRunner.WrongKey;
+import io.quartermaster.platform.redis.RedisScriptRunner.WrongKeyType;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -188,7 +188,7 @@ public class LiveCounters {
         });
         return scripts.run(PUBLISH, keys, arguments)
                 .map(answer -> answer.toString())
-                .onFailure(WrongKey.class)
+                .onFailure(WrongKeyType.class)
                 .recoverWithItem("spoiled")
                 .onFailure()
                 .recoverWithItem("away");

@@ -7,7 +7,7 @@ import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.redis.RedisScriptRunner;
-import io.quartermaster.platform.redis.RedisScriptRunner.RedisAway;
+import io.quartermaster.platform.redis.RedisScriptRunner.RedisUnavailable;
 import io.quartermaster.workloads.counters.CounterField.Amount;
 import io.quartermaster.workloads.counters.CounterField.Measure;
 import io.quartermaster.workloads.counters.CounterField.Waiting;
@@ -112,7 +112,7 @@ class LiveUsage {
     Uni<LiveUsageApi.Live> currentUsage(TenantId tenant) {
         return redis.hgetall(LiveCounters.countersKey(tenant))
                 .map(LiveUsage::parsePublished)
-                .onFailure(RedisAway.class)
+                .onFailure(RedisUnavailable.class)
                 .recoverWithItem(Optional.empty())
                 .chain(published -> transactions.in(tenant, session -> published
                         .map(figures -> Uni.createFrom().item(figures))

@@ -53,7 +53,7 @@ class FeedWakeups {
 
     /** The number of wake-ups so far. Get it before reading the feed, and pass it to {@link #awaitWakeup}. */
     long wakeupCount(TenantId tenant) {
-        Waiters waiters = byChannel.get(Wakeups.feed(tenant));
+        Waiters waiters = byChannel.get(Wakeups.feedChannel(tenant));
         if (waiters == null) {
             return 0;
         }
@@ -67,7 +67,7 @@ class FeedWakeups {
      * feed.
      */
     Uni<Long> awaitWakeup(TenantId tenant, long seenCount, Duration atMost) {
-        Waiters waiters = byChannel.computeIfAbsent(Wakeups.feed(tenant), channel -> new Waiters());
+        Waiters waiters = byChannel.computeIfAbsent(Wakeups.feedChannel(tenant), channel -> new Waiters());
         return Uni.createFrom()
                 .<Long>emitter(emitter -> {
                     synchronized (waiters) {

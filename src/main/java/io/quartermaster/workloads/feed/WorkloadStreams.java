@@ -137,7 +137,7 @@ class WorkloadStreams {
         private Uni<Boolean> isEntitled() {
             return rights.mayRead(caller, tenant, Permission.WORKLOADS_READ)
                     .chain(may -> may
-                            ? users.has(caller, KEYCLOAK_TIMEOUT).onFailure().recoverWithItem(true)
+                            ? users.exists(caller, KEYCLOAK_TIMEOUT).onFailure().recoverWithItem(true)
                             : Uni.createFrom().item(false));
         }
 

@@ -89,7 +89,7 @@ class CalendarFitTest {
                         OptionalLong.of(7_000), OptionalLong.empty(), OptionalLong.empty(), LATER.toEpochMilli()));
         TenantRules after = before.withAllotments(before.allotments().stream()
                 .map(one -> one.poolId().equals(H100_ID)
-                        ? new TenantAllotments.Named(
+                        ? new TenantAllotments.NamedAllotment(
                                 one.poolName(),
                                 one.poolId(),
                                 one.topologyLevels(),
