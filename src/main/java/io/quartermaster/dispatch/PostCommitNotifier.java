@@ -22,7 +22,7 @@ class PostCommitNotifier {
         this.wakeups = wakeups;
     }
 
-    void after(Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
+    void wakeReaders(Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
         List<Uni<Void>> sends = new ArrayList<>();
         for (UUID node : touchedNodes) {
             sends.add(wakeups.publish(Wakeups.nodeChannel(node.toString())));

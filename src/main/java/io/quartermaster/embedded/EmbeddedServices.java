@@ -36,7 +36,7 @@ public final class EmbeddedServices implements AutoCloseable {
         this.logs = LogRotation.of(config.folder());
     }
 
-    /** Creates the services without starting any, so that a shutdown hook can refer to them before {@link #startAll}. */
+    /** Creates the services without starting any: a shutdown hook can refer to them before {@link #startAll}. */
     public static EmbeddedServices of(EmbeddedConfig config) {
         // Two threads that initialise the log manager's class at the same time can deadlock.
         Logger.getLogger(EmbeddedServices.class.getName());

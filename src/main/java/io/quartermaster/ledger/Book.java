@@ -7,9 +7,9 @@ import java.util.TreeMap;
 /**
  * The book of one tenant: it applies the tenant's usage events in order and returns segments for all pools.
  *
- * <p>A segment is final once {@link #close} has closed its hour. Until then {@link #provisionalSegments} returns only a preview, as
- * the late report of a lost node may still change a phase. Events later than an hour's end may be applied before that
- * hour is closed. They must be, if they reach back into it.
+ * <p>A segment is final once {@link #close} has closed its hour. Until then {@link #provisionalSegments} returns only a
+ * preview, as the late report of a lost node may still change a phase. Events later than an hour's end may be applied
+ * before that hour is closed. They must be, if they reach back into it.
  *
  * <p>An event costs O(log n) for n live allocations, and O(log n) more for each allocation whose fill it changes. Not
  * thread-safe: only the code that created a book uses it.

@@ -153,8 +153,8 @@ public final class ClosedHours {
     }
 
     /**
-     * Sends closed hours to PostgreSQL, whose sums the transaction stores too. {@link PendingInsert#requireStored} must be called
-     * before the commit.
+     * Sends closed hours to PostgreSQL, whose sums the transaction stores too. {@link PendingInsert#requireStored} must
+     * be called before the commit.
      */
     static PendingInsert insert(SystemTransaction transaction, TenantKey tenant, List<HourEnd> closed) {
         int size = closed.size();

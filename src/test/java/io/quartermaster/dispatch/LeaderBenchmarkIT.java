@@ -51,7 +51,7 @@ class LeaderBenchmarkIT {
     private static final Duration LEASE = Duration.ofHours(1);
     private static final SystemDatabase.Bounds BOUNDS =
             new SystemDatabase.Bounds(Duration.ofMinutes(2), Duration.ofMinutes(10), Duration.ofSeconds(1));
-    private static final PoisonRowFinder.Take OLDEST = new PoisonRowFinder.Take.Oldest(HandLedCell.BATCH, true);
+    private static final PoisonRowFinder.Selection OLDEST = new PoisonRowFinder.Selection.Oldest(HandLedCell.BATCH, true);
     private static final OperatingSystemMXBean PROCESS =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -215,7 +215,7 @@ class LeaderBenchmarkIT {
                 Time building = Time.now(backend[0]).since(marks[0]);
                 marks[1] = Time.now(backend[0]);
                 CellPlanner.Outcome outcome =
-                        built.cycle(tx, fence, InboxBatch.take(tx, CELL, OLDEST, Set.of()), OLDEST);
+                        built.cycle(tx, fence, InboxBatch.read(tx, CELL, OLDEST, Set.of()), OLDEST);
                 Time rest = Time.now(backend[0]).since(marks[1]).since(planning.spent);
                 found.add(new ColdStart(reading, building, planning.spent, rest, starts(outcome.plan())));
                 if (rolledBack) {
@@ -274,7 +274,7 @@ class LeaderBenchmarkIT {
                 from[0] = Time.now(backend[0]);
                 Fence fence = settings.fence(tx, epoch).orElseThrow();
                 return Objects.requireNonNull(cellPlanner)
-                        .cycle(tx, fence, InboxBatch.take(tx, CELL, OLDEST, Set.of()), OLDEST);
+                        .cycle(tx, fence, InboxBatch.read(tx, CELL, OLDEST, Set.of()), OLDEST);
             });
             all = all.plus(Time.now(backend[0]).since(from[0]));
             log += number("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint") - logBefore;

@@ -15,9 +15,9 @@ import java.util.function.Function;
 
 /**
  * Access to Keycloak's administration. Its client blocks, so every call has a virtual thread; the answer returns on the
- * caller's Vert.x context. At most {@link #MAX_CONCURRENT_CALLS} requests run at the same time: Keycloak creates realms slowly,
- * and logins have priority. A call with many requests queues for each of them, so that concurrent calls wait for one
- * request at a time.
+ * caller's Vert.x context. At most {@link #MAX_CONCURRENT_CALLS} requests run at the same time: Keycloak creates realms
+ * slowly, and logins have priority. A call with many requests queues for each of them, so that concurrent calls wait
+ * for one request at a time.
  *
  * <p>A call that exceeds its time limit ends: its thread is interrupted, its request is aborted, and its permit is free
  * for the next request. So while Keycloak hangs, each caller waits for its time limit, and no delay remains once

@@ -145,18 +145,18 @@ public final class TraceReplay {
     }
 
     private List<TraceWorkload> selectArrivals(Random random, int percent) {
-        long most = capacityGpuMilli * percent / 100;
+        long max = capacityGpuMilli * percent / 100;
         List<TraceWorkload> arrivals = new ArrayList<>(workloads);
         Collections.shuffle(arrivals, random);
         long requested = 0;
         for (TraceWorkload workload : arrivals) {
             requested += workload.gpuMilli();
         }
-        while (requested > most) {
+        while (requested > max) {
             requested -= arrivals.remove(random.nextInt(arrivals.size())).gpuMilli();
         }
         TraceWorkload next = workloads.get(random.nextInt(workloads.size()));
-        while (requested + next.gpuMilli() <= most) {
+        while (requested + next.gpuMilli() <= max) {
             requested += next.gpuMilli();
             arrivals.add(next);
             next = workloads.get(random.nextInt(workloads.size()));

@@ -152,18 +152,18 @@ public final class ProfileReader {
 
     /** Reports the errors of the range of GPUs; returns the most that one worker counts as. */
     private long maxGpuMilliPerWorker(ProfileApi.Request request, Optional<GpuRequest> gpus) {
-        long least = gpus.map(CounterPool::counts).orElse(0L);
+        long min = gpus.map(CounterPool::counts).orElse(0L);
         GpuAmount most = request.maxGpus();
         if (most == null || gpus.isEmpty()) {
-            return least;
+            return min;
         }
         boolean ranges = gpus.get() instanceof GpuRequest.Whole whole && whole.count() > 0;
         boolean fine = checkField(
-                ranges && most.milli() % WHOLE_GPU == 0 && most.milli() >= least,
+                ranges && most.milli() % WHOLE_GPU == 0 && most.milli() >= min,
                 "maxGpus",
                 ranges ? "is not a whole number of at least gpus" : "needs gpus of at least one whole GPU",
-                ranges ? "a whole number, \"" + new GpuAmount(least) + "\" or more" : "none, or gpus of \"1\" or more");
-        return fine ? most.milli() : least;
+                ranges ? "a whole number, \"" + new GpuAmount(min) + "\" or more" : "none, or gpus of \"1\" or more");
+        return fine ? most.milli() : min;
     }
 
     private boolean checkField(boolean valid, String field, String message, String accepted) {

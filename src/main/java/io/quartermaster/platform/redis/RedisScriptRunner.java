@@ -21,8 +21,8 @@ import org.jboss.logging.Logger;
 
 /**
  * Runs Lua scripts in Redis, each in one round trip. When Redis does not answer in time, it gets no calls for a short
- * pause. During the pause, calls fail immediately with {@link RedisUnavailable}, so that requests take their slower path
- * without each waiting for a timeout. After each pause, one call tries Redis again.
+ * pause. During the pause, calls fail immediately with {@link RedisUnavailable}, so that requests take their slower
+ * path without each waiting for a timeout. After each pause, one call tries Redis again.
  *
  * <p>An answer that is late because this service is busy is no sign of a failure of Redis: it may have arrived long ago
  * and wait for an event loop to read it. The slower path would then make a busy service busier. So a late answer counts

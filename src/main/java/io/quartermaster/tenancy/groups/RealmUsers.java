@@ -19,7 +19,7 @@ public class RealmUsers {
 
     /**
      * Whether the caller's realm still has the caller and has not disabled it. Fails when Keycloak takes longer than
-     * the patience.
+     * the timeout.
      */
     public Uni<Boolean> exists(Caller caller, Duration timeout) {
         return admin.call(timeout, keycloak -> keycloak.realm(caller.realm().word())

@@ -117,7 +117,7 @@ public class TenantGroups {
         });
     }
 
-    /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience. */
+    /** Whether the realm lacks this group; fails when Keycloak takes longer than the timeout. */
     public Uni<Boolean> isMissing(TenantId tenant, GroupPath group, Duration timeout) {
         return admin.call(timeout, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
                 .isEmpty());

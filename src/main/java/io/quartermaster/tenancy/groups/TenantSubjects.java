@@ -19,7 +19,7 @@ public class TenantSubjects {
         this.admin = admin;
     }
 
-    /** Whether the realm lacks the subject of the rule; fails when Keycloak takes longer than the patience. */
+    /** Whether the realm lacks the subject of the rule; fails when Keycloak takes longer than the timeout. */
     public Uni<Boolean> isMissing(TenantId tenant, AccessRule rule, Duration timeout) {
         return switch (rule) {
             case AccessRule.ForEveryone everyone -> Uni.createFrom().item(false);
