@@ -148,7 +148,7 @@ public final class AccessFilter {
             case OPERATOR -> Uni.createFrom().item(new Route.Area.OfOperator());
             case TENANT -> {
                 String tenant = uri.getPathParameters().getFirst("tenant");
-                yield tenantStatus(caller, tenant).map(standing -> new Route.Area.OfTenant(tenant, standing));
+                yield tenantStatus(caller, tenant).map(status -> new Route.Area.OfTenant(tenant, status));
             }
             case NODE ->
                 Uni.createFrom()

@@ -33,11 +33,11 @@ public class LiveRights {
     }
 
     /** Tokens of a tenant that is being offboarded, or is offboarded, are invalid. */
-    private static boolean isAccepted(Caller caller, Optional<IssuerDirectory.TenantStatus> standing) {
+    private static boolean isAccepted(Caller caller, Optional<IssuerDirectory.TenantStatus> status) {
         return switch (caller.realm()) {
             case Realm.Operator operator -> true;
             case Realm.Tenant tenant ->
-                standing.filter(now -> now == IssuerDirectory.TenantStatus.ACTIVE
+                status.filter(now -> now == IssuerDirectory.TenantStatus.ACTIVE
                                 || now == IssuerDirectory.TenantStatus.SUSPENDED)
                         .isPresent();
         };

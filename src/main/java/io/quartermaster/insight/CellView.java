@@ -54,7 +54,7 @@ final class CellView {
         return planned().explain(workload);
     }
 
-    /** The standing of a workload that has no reason to wait. */
+    /** The status of a workload that has no reason to wait. */
     OutlookSource.Status status(WorkloadId workload) {
         return snapshot.workloads().stream()
                 .filter(known -> known.id().equals(workload) && known.state() instanceof WorkloadPhase.Waiting)

@@ -32,7 +32,7 @@ public interface OutlookSource {
         }
     }
 
-    /** The standing of a workload. */
+    /** The status of a waiting workload in the next plan. */
     enum Status {
         /** It waits for the given reasons. */
         WAITS,
