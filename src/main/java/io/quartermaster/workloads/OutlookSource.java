@@ -18,7 +18,7 @@ public interface OutlookSource {
      * The forecast of a workload.
      *
      * @param asOf the moment of all the other values
-     * @param status the workload's standing after the leader's decisions at that moment
+     * @param status the workload's status after the leader's decisions at that moment
      * @param reasons why it waits, per pool; empty unless it waits
      * @param outlook empty unless it waits for room or a right
      * @param startsAt the start, if running workloads end at their maximum run time and no others arrive; empty if
@@ -32,7 +32,7 @@ public interface OutlookSource {
         }
     }
 
-    /** The status of a waiting workload in the next plan. */
+    /** The status of a workload. */
     enum Status {
         /** It waits for the given reasons. */
         WAITS,
