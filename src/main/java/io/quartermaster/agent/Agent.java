@@ -210,7 +210,9 @@ public final class Agent implements AutoCloseable {
     /** The time limit of an answer. A call that hangs must not use up the lease, since the next one may succeed. */
     private long answerMillis() {
         long lease = leaseMillisNow();
-        return lease == 0 ? ANSWER_TIMEOUT_MILLIS : Math.min(ANSWER_TIMEOUT_MILLIS, Math.max(MIN_ANSWER_TIMEOUT_MILLIS, lease / ANSWER_LEASE_DIVISOR));
+        return lease == 0
+                ? ANSWER_TIMEOUT_MILLIS
+                : Math.min(ANSWER_TIMEOUT_MILLIS, Math.max(MIN_ANSWER_TIMEOUT_MILLIS, lease / ANSWER_LEASE_DIVISOR));
     }
 
     private PendingSync send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {

@@ -306,7 +306,8 @@ public final class AgentCommand implements Callable<Integer> {
     private URI requireWebAddress(String option, URI address) {
         String scheme = address.getScheme();
         if (address.getHost() == null || !("http".equals(scheme) || "https".equals(scheme))) {
-            throw invalidOption("%s is an address that begins with http:// or https://, not '%s'".formatted(option, address));
+            throw invalidOption(
+                    "%s is an address that begins with http:// or https://, not '%s'".formatted(option, address));
         }
         return address;
     }

@@ -215,7 +215,9 @@ public final class Launcher {
     }
 
     private static boolean isRoot() throws IOException {
-        return Commands.output(PROBE_TIMEOUT_MILLIS, "/usr/bin/id", "-u").strip().equals("0");
+        return Commands.output(PROBE_TIMEOUT_MILLIS, "/usr/bin/id", "-u")
+                .strip()
+                .equals("0");
     }
 
     /** Whether this user can start programs with these first arguments on this machine. */

@@ -124,7 +124,8 @@ final class Reconciler {
      * Takes over the paused attempt. While a process of it lives, its workload neither starts nor ends in any other
      * way: the processes continue as the new attempt, or end first.
      */
-    private static Optional<Action> resumeOrStop(AttemptOrder order, UUID paused, LocalState.Live live, long nowMillis) {
+    private static Optional<Action> resumeOrStop(
+            AttemptOrder order, UUID paused, LocalState.Live live, long nowMillis) {
         return switch (order.desired()) {
             case Desired.Run(), Desired.Pause(long _) ->
                 live.isPaused() ? Optional.of(new Action.Resume(order, paused)) : Optional.empty();

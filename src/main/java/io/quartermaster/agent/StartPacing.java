@@ -43,7 +43,8 @@ final class StartPacing {
     /** Records that the supervisor of the attempt is gone. It counts only if the supervisor never began. */
     void recordDeath(UUID attempt, long nowMillis) {
         if (starting.remove(attempt) != null) {
-            notBeforeMillis = nowMillis + Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(consecutiveDeaths, 20));
+            notBeforeMillis =
+                    nowMillis + Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(consecutiveDeaths, 20));
             consecutiveDeaths++;
         }
     }
@@ -53,7 +54,8 @@ final class StartPacing {
      * other may start.
      */
     long pauseMillis(long nowMillis) {
-        if (consecutiveDeaths > 0 && starting.values().stream().anyMatch(since -> nowMillis - since < STARTUP_TIMEOUT_MILLIS)) {
+        if (consecutiveDeaths > 0
+                && starting.values().stream().anyMatch(since -> nowMillis - since < STARTUP_TIMEOUT_MILLIS)) {
             return FIRST_PAUSE_MILLIS;
         }
         return Math.max(0, notBeforeMillis - nowMillis);

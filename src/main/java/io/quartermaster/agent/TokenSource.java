@@ -163,8 +163,10 @@ final class TokenSource {
             throw new IOException("%s answered without a token".formatted(credentials.tokenEndpoint()));
         }
         long lifetimeNanos = TimeUnit.SECONDS.toNanos(body.path("expires_in").asLong(60));
-        AccessToken token =
-                new AccessToken(fresh, sentAtNanos + lifetimeNanos / 2, sentAtNanos + Math.max(lifetimeNanos / 2, lifetimeNanos - EXPIRY_MARGIN_NANOS));
+        AccessToken token = new AccessToken(
+                fresh,
+                sentAtNanos + lifetimeNanos / 2,
+                sentAtNanos + Math.max(lifetimeNanos / 2, lifetimeNanos - EXPIRY_MARGIN_NANOS));
         synchronized (this) {
             access = token;
         }

@@ -166,8 +166,7 @@ public final class CellPlanner {
      * transaction back.
      */
     static void dryRun(SystemTransaction transaction, Fence fence, LeaderSettings settings, int maxDecisions) {
-        dryRun(transaction, fence, settings, CellFacts.Extent.ALL, maxDecisions)
-                .write(transaction, settings.cell());
+        dryRun(transaction, fence, settings, CellFacts.Extent.ALL, maxDecisions).write(transaction, settings.cell());
     }
 
     /** Makes a plan with the complete stored state. Writes nothing. */
@@ -184,12 +183,14 @@ public final class CellPlanner {
             int maxDecisions) {
         CellPlanner cellPlanner = build(transaction, fence, settings, Set.of(), extent);
         Plan plan = settings.planning().plan(cellPlanner.engine, fence.stampMillis());
-        List<Decision> decisions =
-                plan.decisions().stream().limit(maxDecisions).toList();
+        List<Decision> decisions = plan.decisions().stream().limit(maxDecisions).toList();
         Plan part = new Plan(plan.nowMillis(), decisions, List.of(), plan.nextPlanAtMillis());
         PlanRows rows = new PlanRows(fence);
         cellPlanner.translate(
-                part, rows, fence, readMissing(new CellReader(transaction, fence.stampMillis()), part, Map.of(), Map.of()));
+                part,
+                rows,
+                fence,
+                readMissing(new CellReader(transaction, fence.stampMillis()), part, Map.of(), Map.of()));
         return rows;
     }
 
@@ -412,11 +413,14 @@ public final class CellPlanner {
         if (delayed) {
             retries.put(
                     record.id(),
-                    new DueRetry(record.tenant(), record.retryBackoff().retryAtMillis().orElse(nowMillis)));
+                    new DueRetry(
+                            record.tenant(),
+                            record.retryBackoff().retryAtMillis().orElse(nowMillis)));
         } else if (record.state() instanceof WorkloadState.Paused
                 && record.paused().isPresent()) {
             retries.put(
-                    record.id(), new DueRetry(record.tenant(), record.paused().get().untilMillis()));
+                    record.id(),
+                    new DueRetry(record.tenant(), record.paused().get().untilMillis()));
         } else {
             retries.remove(record.id());
         }
@@ -485,7 +489,8 @@ public final class CellPlanner {
         unmet.setHolding(record, pool(bound.pool()), now);
     }
 
-    private void addCapacityChanges(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
+    private void addCapacityChanges(
+            SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
         Set<UUID> changedPools = batch.uuids(Inbox.Kind.POOL);
         // Whether an executor serves a pool depends on its nodes.
         changedPools.addAll(CapacityFacts.poolsOf(transaction, batch.uuids(Inbox.Kind.NODE)));

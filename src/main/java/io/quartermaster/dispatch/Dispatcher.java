@@ -197,8 +197,8 @@ public class Dispatcher {
                 }
                 postCommitNotifier.wakeReaders(outcome.touchedNodes(), outcome.fedTenants());
                 term.planner()
-                        .ifPresent(cellPlanner ->
-                                liveCounters.publish(epoch.getAsLong(), outcome.stampMillis(), cellPlanner.counterTotals()));
+                        .ifPresent(cellPlanner -> liveCounters.publish(
+                                epoch.getAsLong(), outcome.stampMillis(), cellPlanner.counterTotals()));
                 yield pauseAfter(outcome, begunNanos);
             }
             case LeaderTerm.Result.Applied(LifecyclePass.Outcome outcome) -> {

@@ -59,12 +59,14 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
     static final InboxBatch EMPTY = of(List.of());
 
     /** @param without workloads whose rows stay in the inbox */
-    static InboxBatch read(SystemTransaction transaction, String cell, PoisonRowFinder.Selection selection, Set<UUID> without) {
+    static InboxBatch read(
+            SystemTransaction transaction, String cell, PoisonRowFinder.Selection selection, Set<UUID> without) {
         return of(readRows(transaction, cell, selection, without));
     }
 
     /** Reads the rows without parsing them: a row may be unreadable. */
-    static List<Row> readRows(SystemTransaction transaction, String cell, PoisonRowFinder.Selection selection, Set<UUID> without) {
+    static List<Row> readRows(
+            SystemTransaction transaction, String cell, PoisonRowFinder.Selection selection, Set<UUID> without) {
         List<Row> rows = new ArrayList<>();
         switch (selection) {
             case PoisonRowFinder.Selection.Oldest(int limit, boolean pendingSteps) ->

@@ -276,8 +276,8 @@ public final class LeaderTerm {
         void run(SystemTransaction tx, Fence fence) {
             if (quarantineRetry.release(tx, fence)) {
                 CellPlanner rebuilt = CellPlanner.build(tx, fence, settings, locked);
-                outcome = Optional.of(rebuilt.readmit(
-                        tx, fence, quarantineRetry.tenants(), quarantineRetry.workloads(), maxSteps));
+                outcome = Optional.of(
+                        rebuilt.readmit(tx, fence, quarantineRetry.tenants(), quarantineRetry.workloads(), maxSteps));
                 planner = Optional.of(rebuilt);
             }
             reachedCommit = true;

@@ -109,7 +109,8 @@ public final class LifecyclePass {
     Optional<Outcome> applyToQuarantined(long epoch, Set<UUID> locked) {
         return runFenced(
                         epoch,
-                        (tx, fence) -> withStep(reader(tx, fence).readQuarantined().records(), locked))
+                        (tx, fence) ->
+                                withStep(reader(tx, fence).readQuarantined().records(), locked))
                 .flatMap(records -> applyOneByOne(epoch, roundRobin(records), true));
     }
 

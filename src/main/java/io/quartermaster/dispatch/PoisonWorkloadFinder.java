@@ -92,7 +92,8 @@ final class PoisonWorkloadFinder {
      * many.
      */
     private int quarantineUnreadable(long epoch) {
-        List<Long> found = runFenced(epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).unreadableSequences())
+        List<Long> found = runFenced(
+                        epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).unreadableSequences())
                 .orElseGet(List::of);
         int quarantined = 0;
         for (long sequence : found) {
@@ -190,13 +191,15 @@ final class PoisonWorkloadFinder {
     }
 
     private boolean quarantine(long epoch, long sequence) {
-        return raiseAlarm(
-                runFenced(epoch, (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), sequence, QUARANTINE_REASON)));
+        return raiseAlarm(runFenced(
+                epoch,
+                (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), sequence, QUARANTINE_REASON)));
     }
 
     private boolean quarantine(long epoch, UUID workload) {
-        return raiseAlarm(
-                runFenced(epoch, (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), workload, QUARANTINE_REASON)));
+        return raiseAlarm(runFenced(
+                epoch,
+                (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), workload, QUARANTINE_REASON)));
     }
 
     private static boolean raiseAlarm(Optional<Optional<String>> marked) {

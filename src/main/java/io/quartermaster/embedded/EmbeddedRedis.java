@@ -85,10 +85,7 @@ public final class EmbeddedRedis implements EmbeddedProgram {
     /** Ends the Redis that a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
         ManagedProcess.endRecorded(
-                Component.REDIS.title(),
-                folder.pidFile(Component.REDIS.program()),
-                StopSignal.TERMINATE,
-                STOP_TIMEOUT);
+                Component.REDIS.title(), folder.pidFile(Component.REDIS.program()), StopSignal.TERMINATE, STOP_TIMEOUT);
     }
 
     @Override

@@ -55,7 +55,8 @@ public final class EmbeddedServices implements AutoCloseable {
         boolean keycloak = config.components().contains(Component.KEYCLOAK);
         try {
             if (keycloak || config.components().contains(Component.POSTGRES)) {
-                startRestarting(Component.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
+                startRestarting(
+                        Component.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
             }
             if (config.components().contains(Component.REDIS)) {
                 startRestarting(Component.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));

@@ -69,7 +69,8 @@ public final class CallBatcher<Q, A> {
 
     /** The answer to one call, which may become part of a batch when it is subscribed to. */
     public Uni<A> call(Q question) {
-        return Uni.createFrom().emitter(emitter -> enqueue(new PendingCall<>(question, emitter, Vertx.currentContext())));
+        return Uni.createFrom()
+                .emitter(emitter -> enqueue(new PendingCall<>(question, emitter, Vertx.currentContext())));
     }
 
     private void enqueue(PendingCall<Q, A> call) {
@@ -105,8 +106,8 @@ public final class CallBatcher<Q, A> {
             }
         }
         Uni.createFrom()
-                .deferred(
-                        () -> batch.apply(calls.stream().map(PendingCall::question).toList()))
+                .deferred(() ->
+                        batch.apply(calls.stream().map(PendingCall::question).toList()))
                 .ifNoItem()
                 .after(timeout)
                 .fail()

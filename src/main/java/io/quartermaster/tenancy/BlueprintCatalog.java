@@ -177,7 +177,8 @@ public class BlueprintCatalog {
             }
             case ObjectNode object -> {
                 ObjectNode copy = object.objectNode();
-                object.properties().forEach(entry -> copy.set(entry.getKey(), replacePlaceholders(entry.getValue(), values)));
+                object.properties()
+                        .forEach(entry -> copy.set(entry.getKey(), replacePlaceholders(entry.getValue(), values)));
                 yield copy;
             }
             default -> node;

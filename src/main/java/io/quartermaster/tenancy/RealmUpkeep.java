@@ -75,8 +75,9 @@ class RealmUpkeep {
             every = "${quartermaster.tenancy.realm-upkeep:5s}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> run() {
-        return database.on(
-                        connection -> connection.preparedQuery(CLAIM_DUE).execute(Tuple.of(REVISION, CLAIM_SECONDS, MAX_REALMS_PER_RUN)))
+        return database.on(connection -> connection
+                        .preparedQuery(CLAIM_DUE)
+                        .execute(Tuple.of(REVISION, CLAIM_SECONDS, MAX_REALMS_PER_RUN)))
                 .onItem()
                 .transformToMulti(rows -> {
                     List<DueRealm> due = new ArrayList<>();

@@ -90,7 +90,8 @@ class PauseDecisionTest {
         LocalState ending = new LocalState.Live(
                 Optional.of(new StopRequest(StopReason.GIVEN_UP, 5_000, NOW + 5_000)), 5_000, PauseStatus.PAUSED);
         assertThat(decide(List.of(RESUME), List.of(), ending)).isEmpty();
-        assertThat(decide(List.of(RESUME), List.of(), new LocalState.Ended())).containsExactly(new Action.Start(RESUME));
+        assertThat(decide(List.of(RESUME), List.of(), new LocalState.Ended()))
+                .containsExactly(new Action.Start(RESUME));
         assertThat(Reconciler.decide(List.of(RESUME), List.of(), List.of(), new TreeMap<>(), 1, NOW))
                 .containsExactly(new Action.Start(RESUME));
     }

@@ -73,7 +73,11 @@ abstract class RealAgent {
     }
 
     AgentConfig config(
-            FakeService service, Isolation isolation, boolean trustsTenants, boolean stopsWorkOnClose, PauseSettings paused) {
+            FakeService service,
+            Isolation isolation,
+            boolean trustsTenants,
+            boolean stopsWorkOnClose,
+            PauseSettings paused) {
         return new AgentConfig(
                 service.address(),
                 "n1",

@@ -141,7 +141,8 @@ class ReconcilerTest {
     }
 
     private static LocalState stopping(StopReason reason, long deadlineMillis) {
-        return new LocalState.Live(Optional.of(new StopRequest(reason, 30_000, deadlineMillis)), 5_000, PauseStatus.CAN_PAUSE);
+        return new LocalState.Live(
+                Optional.of(new StopRequest(reason, 30_000, deadlineMillis)), 5_000, PauseStatus.CAN_PAUSE);
     }
 
     private static List<Action> decide(List<AttemptOrder> orders, List<UUID> forget, LocalState... local) {

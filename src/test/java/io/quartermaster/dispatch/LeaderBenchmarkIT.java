@@ -51,7 +51,8 @@ class LeaderBenchmarkIT {
     private static final Duration LEASE = Duration.ofHours(1);
     private static final SystemDatabase.Bounds BOUNDS =
             new SystemDatabase.Bounds(Duration.ofMinutes(2), Duration.ofMinutes(10), Duration.ofSeconds(1));
-    private static final PoisonRowFinder.Selection OLDEST = new PoisonRowFinder.Selection.Oldest(HandLedCell.BATCH, true);
+    private static final PoisonRowFinder.Selection OLDEST =
+            new PoisonRowFinder.Selection.Oldest(HandLedCell.BATCH, true);
     private static final OperatingSystemMXBean PROCESS =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 

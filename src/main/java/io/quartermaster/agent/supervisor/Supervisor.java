@@ -289,7 +289,8 @@ public final class Supervisor {
             StopRequest next = asked.get();
             if (before == null) {
                 request = next;
-                attemptOutput.appendNote("asked to stop (%s) within %d ms".formatted(next.reason(), next.graceMillis()));
+                attemptOutput.appendNote(
+                        "asked to stop (%s) within %d ms".formatted(next.reason(), next.graceMillis()));
                 startCallback(next);
             } else {
                 // A second request may change the reason and shorten the time, never extend it.

@@ -91,7 +91,8 @@ public class AllotmentService {
         return transactions
                 .in(tenant, session -> tenantAllotments.read(session, tenant))
                 .map(all -> {
-                    TenantAllotments.NamedAllotment found = findByPool(all, pool).orElseThrow(ProblemException::notFound);
+                    TenantAllotments.NamedAllotment found =
+                            findByPool(all, pool).orElseThrow(ProblemException::notFound);
                     return TenantWrites.response(WriteReply.ok(AllotmentApi.View.of(found, null), found.version()));
                 });
     }
@@ -128,24 +129,25 @@ public class AllotmentService {
         Caller caller = currentCaller.current();
         return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(target -> tenantWrites.run(
-                        tenant,
-                        caller.subject(),
-                        uri,
-                        params,
-                        patch.patch(),
-                        session -> lockAndRead(session, tenant, target).chain(all -> {
-                            TenantAllotments.NamedAllotment now = findByPool(all, pool).orElseThrow(ProblemException::notFound);
-                            params.requireVersion(now.version());
-                            AllotmentApi.Request asked = patch.applyTo(
-                                    AllotmentApi.Request.of(now.allotment().terms()), AllotmentApi.Request.class, json);
-                            return set(
-                                    new Change(session, tenant, caller, target.id(), target.name()),
-                                    target,
-                                    all,
-                                    validate(asked),
-                                    params);
-                        })));
+                .chain(target ->
+                        tenantWrites.run(tenant, caller.subject(), uri, params, patch.patch(), session -> lockAndRead(
+                                        session, tenant, target)
+                                .chain(all -> {
+                                    TenantAllotments.NamedAllotment now =
+                                            findByPool(all, pool).orElseThrow(ProblemException::notFound);
+                                    params.requireVersion(now.version());
+                                    AllotmentApi.Request asked = patch.applyTo(
+                                            AllotmentApi.Request.of(
+                                                    now.allotment().terms()),
+                                            AllotmentApi.Request.class,
+                                            json);
+                                    return set(
+                                            new Change(session, tenant, caller, target.id(), target.name()),
+                                            target,
+                                            all,
+                                            validate(asked),
+                                            params);
+                                })));
     }
 
     private static QuotaTerms validate(AllotmentApi.Request request) {
@@ -189,8 +191,7 @@ public class AllotmentService {
                     for (TenantAllotments.NamedAllotment one : all) {
                         chain = chain.chain(() -> transactions.in(
                                         tenant,
-                                        session ->
-                                                revoke(session, tenant, caller, one.poolName(), new WriteParams())))
+                                        session -> revoke(session, tenant, caller, one.poolName(), new WriteParams())))
                                 .replaceWithVoid();
                     }
                     return chain;
@@ -208,7 +209,8 @@ public class AllotmentService {
      * Begins a grant: takes the locks and then reads, because the tenant may have begun to leave, or the pool may have
      * been retired, while this transaction waited.
      */
-    private Uni<List<TenantAllotments.NamedAllotment>> lockAndRead(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
+    private Uni<List<TenantAllotments.NamedAllotment>> lockAndRead(
+            Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
         return tenantAllotments
                 .lock(session, tenant)
                 .chain(() -> tenantAllotments.requireNotOffboarding(session, tenant))
@@ -230,7 +232,11 @@ public class AllotmentService {
     }
 
     private Uni<WriteReply> set(
-            Change change, PoolApi.View pool, List<TenantAllotments.NamedAllotment> all, QuotaTerms terms, WriteParams params) {
+            Change change,
+            PoolApi.View pool,
+            List<TenantAllotments.NamedAllotment> all,
+            QuotaTerms terms,
+            WriteParams params) {
         Optional<TenantAllotments.NamedAllotment> before = findByPool(all, pool.name());
         if (before.isPresent()) {
             if (before.get().allotment().terms().equals(terms)) {
@@ -258,7 +264,8 @@ public class AllotmentService {
                 });
     }
 
-    private List<FieldChange> changedFields(TenantAllotments.NamedAllotment before, TenantAllotments.NamedAllotment after) {
+    private List<FieldChange> changedFields(
+            TenantAllotments.NamedAllotment before, TenantAllotments.NamedAllotment after) {
         return FieldChange.between(AllotmentApi.View.of(before, null), AllotmentApi.View.of(after, null), json);
     }
 
@@ -290,7 +297,10 @@ public class AllotmentService {
     }
 
     private Uni<WriteReply> remove(
-            Change change, TenantAllotments.NamedAllotment before, List<TenantAllotments.NamedAllotment> all, WriteParams params) {
+            Change change,
+            TenantAllotments.NamedAllotment before,
+            List<TenantAllotments.NamedAllotment> all,
+            WriteParams params) {
         if (params.givenVersion().isPresent()) {
             params.requireVersion(before.version());
         }
@@ -312,7 +322,8 @@ public class AllotmentService {
     }
 
     /** @param terms the terms as they would be; empty where the change deletes the allotment */
-    private Uni<Void> requireNoObjections(Change change, List<TenantAllotments.NamedAllotment> after, Optional<QuotaTerms> terms) {
+    private Uni<Void> requireNoObjections(
+            Change change, List<TenantAllotments.NamedAllotment> after, Optional<QuotaTerms> terms) {
         return reservations
                 .readUpcoming(change.session(), change.tenant())
                 .map(coming -> coming.stream()
@@ -340,7 +351,8 @@ public class AllotmentService {
         }
         if (!uses.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "rules of the tenant name the pool: " + ListFilters.abbreviate(uses) + "; change those first");
+                    "in-use",
+                    "rules of the tenant name the pool: " + ListFilters.abbreviate(uses) + "; change those first");
         }
         unfit.refuseIfAny("reservations-do-not-fit");
     }
@@ -353,7 +365,8 @@ public class AllotmentService {
         return overridden ? "override.reserved" : "reserved";
     }
 
-    private Uni<Void> store(Change change, Optional<TenantAllotments.NamedAllotment> before, TenantAllotments.NamedAllotment after) {
+    private Uni<Void> store(
+            Change change, Optional<TenantAllotments.NamedAllotment> before, TenantAllotments.NamedAllotment after) {
         if (before.isEmpty()) {
             return change.session()
                     .persist(new AllotmentRow(
@@ -375,7 +388,9 @@ public class AllotmentService {
     }
 
     private Uni<Void> record(
-            Change change, Optional<TenantAllotments.NamedAllotment> before, Optional<TenantAllotments.NamedAllotment> after) {
+            Change change,
+            Optional<TenantAllotments.NamedAllotment> before,
+            Optional<TenantAllotments.NamedAllotment> after) {
         String action = before.isEmpty() ? "create" : after.isEmpty() ? "delete" : "update";
         return audit.record(
                         change.session(),
@@ -440,7 +455,8 @@ public class AllotmentService {
         return after;
     }
 
-    private static Optional<TenantAllotments.NamedAllotment> findByPool(List<TenantAllotments.NamedAllotment> all, String pool) {
+    private static Optional<TenantAllotments.NamedAllotment> findByPool(
+            List<TenantAllotments.NamedAllotment> all, String pool) {
         return all.stream().filter(one -> one.poolName().equals(pool)).findFirst();
     }
 

@@ -62,7 +62,8 @@ public final class CapacityReservationApi {
             } else if (!end.isAfter(start)) {
                 problems.add("endsAt", "is not after startsAt", "a time after " + start);
             } else if (end.isAfter(start.plus(MAX_DURATION))) {
-                problems.add("endsAt", "is too far from startsAt", "at most " + MAX_DURATION.toDays() + " days after it");
+                problems.add(
+                        "endsAt", "is too far from startsAt", "at most " + MAX_DURATION.toDays() + " days after it");
             }
         }
 

@@ -70,7 +70,8 @@ class CapacityReservationService {
     private Uni<List<String>> warnings(CapacityReservationStore.NamedReservation made) {
         return database.on(connection -> pools.find(connection, made.pool(), RowLock.NONE)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(pool -> ReservedAmounts.reservedByOthersDuring(connection, made.reservation(), reservations.now())
+                .chain(pool -> ReservedAmounts.reservedByOthersDuring(
+                                connection, made.reservation(), reservations.now())
                         .map(others -> OversubscriptionWarning.warnings(
                                 pool.name(),
                                 others + made.reservation().gpuMilli(),

@@ -135,7 +135,9 @@ public class CapacityReservationStore {
                 .setParameter("tenant", tenant.value())
                 .setParameter("now", now())
                 .getResultList()
-                .map(rows -> rows.stream().map(row -> toNamedReservation(row).reservation()).toList());
+                .map(rows -> rows.stream()
+                        .map(row -> toNamedReservation(row).reservation())
+                        .toList());
     }
 
     /** The pool of this name in which the tenant has an allotment. */
@@ -242,7 +244,8 @@ public class CapacityReservationStore {
                 end);
         return row(change, before)
                 .invoke(row -> row.endsAt = end)
-                .chain(() -> record(change, "update", named, new NamedReservation(after, named.pool(), named.policy())));
+                .chain(() ->
+                        record(change, "update", named, new NamedReservation(after, named.pool(), named.policy())));
     }
 
     private Uni<CapacityReservationRow> row(Change change, CapacityReservation reservation) {
@@ -252,7 +255,8 @@ public class CapacityReservationStore {
                         new CapacityReservationRow.Key(change.tenant().value(), reservation.id()));
     }
 
-    private Uni<Void> record(Change change, String action, @Nullable NamedReservation before, @Nullable NamedReservation after) {
+    private Uni<Void> record(
+            Change change, String action, @Nullable NamedReservation before, @Nullable NamedReservation after) {
         NamedReservation either = before == null ? after : before;
         if (either == null) {
             throw new IllegalArgumentException("nothing changed");

@@ -46,7 +46,8 @@ public class TenantAllotments {
     public record HeldAmounts(long gpuMilli, long staysGpuMilli) {
 
         /** The warning when the tenant holds more than a new grant. */
-        public Optional<String> drainWarning(TenantId tenant, String pool, QuotaTerms standing, OptionalLong drainByMillis) {
+        public Optional<String> drainWarning(
+                TenantId tenant, String pool, QuotaTerms standing, OptionalLong drainByMillis) {
             long limit = standing.limitGpuMilli().orElse(Long.MAX_VALUE);
             if (gpuMilli <= limit) {
                 return Optional.empty();
@@ -139,7 +140,8 @@ public class TenantAllotments {
                         """, Object[].class)
                 .setParameter("tenant", tenant.value())
                 .getResultList()
-                .map(rows -> rows.stream().map(row -> toNamedAllotment(tenant, row)).toList());
+                .map(rows ->
+                        rows.stream().map(row -> toNamedAllotment(tenant, row)).toList());
     }
 
     private static NamedAllotment toNamedAllotment(TenantId tenant, @Nullable Object[] row) {

@@ -156,7 +156,8 @@ class NodeService {
                         }));
     }
 
-    private Uni<WriteReply> change(OperatorWriteContext.WriteContext work, NodeApi.View before, NodeApi.Settings settings) {
+    private Uni<WriteReply> change(
+            OperatorWriteContext.WriteContext work, NodeApi.View before, NodeApi.Settings settings) {
         SqlConnection connection = work.connection();
         boolean moves = !settings.pool().equals(before.pool());
         return nodePool(connection, settings.pool())

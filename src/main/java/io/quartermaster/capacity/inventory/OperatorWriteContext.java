@@ -38,9 +38,11 @@ class OperatorWriteContext {
     /** One transaction of the caller. */
     record WriteContext(SqlConnection connection, Caller caller) {}
 
-    Uni<Response> run(UriInfo uri, WriteParams params, @Nullable Object body, Function<WriteContext, Uni<WriteReply>> work) {
+    Uni<Response> run(
+            UriInfo uri, WriteParams params, @Nullable Object body, Function<WriteContext, Uni<WriteReply>> work) {
         Caller caller = currentCaller.current();
-        return writes.run(caller.subject(), uri, params, body, connection -> work.apply(new WriteContext(connection, caller)));
+        return writes.run(
+                caller.subject(), uri, params, body, connection -> work.apply(new WriteContext(connection, caller)));
     }
 
     /** A transaction whose answer is not kept for a repeated key. */
@@ -67,7 +69,8 @@ class OperatorWriteContext {
         return writes.unstored(mode, writeReply);
     }
 
-    Uni<Void> record(WriteContext work, String action, String resource, @Nullable Object before, @Nullable Object after) {
+    Uni<Void> record(
+            WriteContext work, String action, String resource, @Nullable Object before, @Nullable Object after) {
         return audit.record(
                 work.connection(),
                 AuditLog.OPERATOR,

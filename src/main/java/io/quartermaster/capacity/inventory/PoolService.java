@@ -207,7 +207,8 @@ class PoolService {
                                 throw new ProblemException(Problem.of(
                                         409,
                                         "in-use",
-                                        "profiles need " + String.join(", ", dropped) + ": " + ListFilters.abbreviate(left),
+                                        "profiles need " + String.join(", ", dropped) + ": "
+                                                + ListFilters.abbreviate(left),
                                         List.of(new Problem.Field(
                                                 "topologyLevels",
                                                 "profiles need " + String.join(", ", dropped),

@@ -110,7 +110,9 @@ public final class LifecycleWriter {
         become.endReason().ifPresent(reason -> more.put("end_reason", reason));
         rows.setWorkloadState(record, become.state(), more);
         WorkloadRecord after = record.without(
-                become.state(), record.atHeadSinceMillis(), record.retryBackoff().withoutDelay());
+                become.state(),
+                record.atHeadSinceMillis(),
+                record.retryBackoff().withoutDelay());
         return record.paused().isEmpty()
                 ? after
                 : endPause(after, record.paused().get());
@@ -166,7 +168,8 @@ public final class LifecycleWriter {
             after = keepPaused(after, attempt);
         }
         if (after.isDelayed(fence.stampMillis())) {
-            rows.addReason(after.id(), PendingReasons.RETRY, PendingReasons.retryReason(facts.firstPool(after), retryBackoff));
+            rows.addReason(
+                    after.id(), PendingReasons.RETRY, PendingReasons.retryReason(facts.firstPool(after), retryBackoff));
         }
         rows.addEndedAttempt(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
         freeAttempt(record.tenant(), attempt);
@@ -200,13 +203,15 @@ public final class LifecycleWriter {
                         core.with(core.surplus()
                                 .with(new SurplusWorker(worker.number(), progress(record.tenant(), attempt, state))));
                     case SurplusStep.AskToStop(AttemptStopReason reason) ->
-                        core.with(
-                                core.surplus().with(new SurplusWorker(worker.number(), stopAttempt(record, attempt, reason))));
+                        core.with(core.surplus()
+                                .with(new SurplusWorker(worker.number(), stopAttempt(record, attempt, reason))));
                     case SurplusStep.Shorten(long deadlineMillis) ->
                         core.with(core.surplus()
-                                .with(new SurplusWorker(worker.number(), shortenDeadline(record, attempt, deadlineMillis))));
+                                .with(new SurplusWorker(
+                                        worker.number(), shortenDeadline(record, attempt, deadlineMillis))));
                     case SurplusStep.End end -> {
-                        rows.addEndedAttempt(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
+                        rows.addEndedAttempt(
+                                record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
                         freeAttempt(record.tenant(), attempt);
                         yield core.with(core.surplus().without(worker, end.isFinal()));
                     }

@@ -161,7 +161,8 @@ public final class PlanTranslation {
     private void grow(WorkloadRecord workload, Decision.Grow grow) {
         // The workload may start in the same plan.
         Integer startedNow = started.get(workload.id());
-        int number = startedNow == null ? requireAttempt(workload, workload.id()).number() : startedNow;
+        int number =
+                startedNow == null ? requireAttempt(workload, workload.id()).number() : startedNow;
         for (Worker worker : grow.added().workers()) {
             bind(
                     workload,
@@ -237,7 +238,8 @@ public final class PlanTranslation {
     private void preempt(WorkloadRecord victim, Decision.Evict evict, Map<UUID, WorkloadRecord> records) {
         LiveAttempt attempt = requireAttempt(victim, preemptorOf(evict).orElse(victim.id()));
         Optional<WorkloadRecord> successor = preemptorOf(evict).map(id -> requireRecord(records, id, id));
-        rows.setWorkloadState(victim, new WorkloadState.Stopping(), stopDetails(victim, attempt, evict.cause(), successor));
+        rows.setWorkloadState(
+                victim, new WorkloadState.Stopping(), stopDetails(victim, attempt, evict.cause(), successor));
         stop(victim, attempt, stopReason(victim, attempt), evict.cause(), evict.receipt(), successor, records);
         for (SurplusWorker worker : attempt.surplus().workers()) {
             if (!worker.attempt().isStopping()) {
@@ -250,7 +252,10 @@ public final class PlanTranslation {
         LiveAttempt core = requireAttempt(victim, preemptorOf(shrink).orElse(victim.id()));
         Optional<WorkloadRecord> successor = preemptorOf(shrink).map(id -> requireRecord(records, id, id));
         JsonObject details = stopDetails(victim, core, shrink.cause(), successor);
-        rows.addFeedEntry(victim.tenant(), victim.id(), details.put("state", victim.state().word()));
+        rows.addFeedEntry(
+                victim.tenant(),
+                victim.id(),
+                details.put("state", victim.state().word()));
         Set<Integer> leaving = new TreeSet<>(shrink.workers());
         for (SurplusWorker worker : core.surplus().workers()) {
             if (leaving.remove(worker.number())) {

@@ -62,6 +62,7 @@ public final class ReservedLevels {
         if (key.policy() != null) {
             event.put("policy_id", key.policy().toString());
         }
-        rows.addUsageEvent(key.tenant(), key.policy() == null ? "tenant-reserved" : "policy-reserved", key.pool(), event);
+        rows.addUsageEvent(
+                key.tenant(), key.policy() == null ? "tenant-reserved" : "policy-reserved", key.pool(), event);
     }
 }

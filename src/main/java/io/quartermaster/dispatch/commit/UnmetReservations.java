@@ -81,7 +81,8 @@ public final class UnmetReservations {
                 select distinct on (tenant_id, kind, pool_id, policy_id) tenant_id, pool_id, gpu_milli from usage_event
                  where kind = 'unmet' order by tenant_id, kind, pool_id, policy_id, seq desc
                 """)) {
-            setPublished(new Level(new TenantId(row.getString("tenant_id")), row.getUUID("pool_id"), row.getLong("gpu_milli")));
+            setPublished(new Level(
+                    new TenantId(row.getString("tenant_id")), row.getUUID("pool_id"), row.getLong("gpu_milli")));
         }
     }
 
@@ -107,7 +108,8 @@ public final class UnmetReservations {
     }
 
     public void setWorkload(WorkloadRecord record) {
-        Optional<HeldAmount> held = record.attempt().map(attempt -> new HeldAmount(attempt.pool(), attempt.heldGpuMilli()));
+        Optional<HeldAmount> held =
+                record.attempt().map(attempt -> new HeldAmount(attempt.pool(), attempt.heldGpuMilli()));
         // A paused workload waits for its own node because its policy says so; other nodes may have room.
         boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting && !record.isHeldInQueue();
         updateWorkload(record, waits, held);

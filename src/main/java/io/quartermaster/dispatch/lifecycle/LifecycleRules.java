@@ -72,7 +72,8 @@ public final class LifecycleRules {
             return isAbandoned(workload) ? new LifecycleStep.PauseEnded() : new LifecycleStep.NoStep();
         }
         return new LifecycleStep.ChangeState(
-                wished, workload.desiredState() == DesiredState.CANCEL ? Optional.of(CANCELLED_ON_REQUEST) : Optional.empty());
+                wished,
+                workload.desiredState() == DesiredState.CANCEL ? Optional.of(CANCELLED_ON_REQUEST) : Optional.empty());
     }
 
     /** Whether none of its paused processes exists any more. */
@@ -90,7 +91,8 @@ public final class LifecycleRules {
         nodes.stream().filter(lost::contains).forEach(quiet::add);
 
         boolean stopping = attempt.state() instanceof WorkloadAttemptState.Stopping;
-        if (quiet.containsAll(nodes) && (!nodes.isEmpty() || stopping || workload.desiredState() == DesiredState.CANCEL)) {
+        if (quiet.containsAll(nodes)
+                && (!nodes.isEmpty() || stopping || workload.desiredState() == DesiredState.CANCEL)) {
             return attempt.surplus().workers().isEmpty()
                     ? end(workload, attempt, ended, nodes)
                     : withoutCore(workload, attempt);
@@ -102,7 +104,8 @@ public final class LifecycleRules {
             return new LifecycleStep.AskToStop(AttemptStopReason.CANCELLED);
         }
         // A worker that has finished its part is no loss to the others; a worker that failed or is lost is one.
-        if (nodes.stream().anyMatch(lost::contains) || ended.stream().anyMatch(r -> r.hasOutcome(AttemptOutcome.LOST))) {
+        if (nodes.stream().anyMatch(lost::contains)
+                || ended.stream().anyMatch(r -> r.hasOutcome(AttemptOutcome.LOST))) {
             return new LifecycleStep.AskToStop(AttemptStopReason.LOST);
         }
         if (ended.stream().anyMatch(report -> !report.hasOutcome(AttemptOutcome.SUCCEEDED))) {
@@ -117,7 +120,9 @@ public final class LifecycleRules {
             return stopping(workload, attempt);
         }
         return new LifecycleStep.AskToStop(
-                workload.desiredState() == DesiredState.CANCEL ? AttemptStopReason.CANCELLED : AttemptStopReason.INCOMPLETE);
+                workload.desiredState() == DesiredState.CANCEL
+                        ? AttemptStopReason.CANCELLED
+                        : AttemptStopReason.INCOMPLETE);
     }
 
     /** A request to cancel may shorten the time that the attempt has to stop. */
@@ -217,7 +222,10 @@ public final class LifecycleRules {
         if (ended.size() < nodes.size()) {
             outcomes.add(AttemptOutcome.LOST);
         }
-        return OUTCOME_PRECEDENCE.stream().filter(outcomes::contains).findFirst().orElse(AttemptOutcome.LOST);
+        return OUTCOME_PRECEDENCE.stream()
+                .filter(outcomes::contains)
+                .findFirst()
+                .orElse(AttemptOutcome.LOST);
     }
 
     /** A moved workload always continues at its nominated place, whatever its policy says about preempted workloads. */

@@ -41,7 +41,9 @@ public final class Quarantine {
                        and w.state not in ('succeeded', 'failed', 'cancelled')
                      where i.id = $1
                     """, id)) {
-                return raiseAlarm(QuarantinedWorkloads.mark(tx, fence, settings.cell(), row.getUUID("id"), ROW_REASON), ROW_REASON);
+                return raiseAlarm(
+                        QuarantinedWorkloads.mark(tx, fence, settings.cell(), row.getUUID("id"), ROW_REASON),
+                        ROW_REASON);
             }
             for (Row row : tx.run("""
                     update inbox set set_aside_at = $3::timestamptz, set_aside_why = $2 where id = $1
@@ -58,7 +60,8 @@ public final class Quarantine {
     /** Quarantines the workload. Returns whether this call did it. */
     public boolean quarantineWorkload(long epoch, UUID workload, String why) {
         return runFenced(
-                epoch, (tx, fence) -> raiseAlarm(QuarantinedWorkloads.mark(tx, fence, settings.cell(), workload, why), why));
+                epoch,
+                (tx, fence) -> raiseAlarm(QuarantinedWorkloads.mark(tx, fence, settings.cell(), workload, why), why));
     }
 
     private static boolean raiseAlarm(Optional<String> which, String why) {

@@ -160,7 +160,8 @@ public final class QuarantineRetry {
                 settings.fence(tx, epoch).ifPresent(fence -> {
                     String until =
                             switch (entry) {
-                                case Entry.OfTenant(TenantId tenant) -> QuarantinedTenants.requarantine(tx, fence, tenant);
+                                case Entry.OfTenant(TenantId tenant) ->
+                                    QuarantinedTenants.requarantine(tx, fence, tenant);
                                 case Entry.OfWorkload(UUID workload) ->
                                     QuarantinedWorkloads.requarantine(tx, fence, workload);
                             };

@@ -164,7 +164,10 @@ public final class CapacityFacts {
 
     /** @param quarantined the part of the machine that quarantined workloads hold */
     private static NodeFact node(
-            Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices, QuarantinedWorkloads.Part quarantined) {
+            Row row,
+            OffsetDateTime stamp,
+            Map<UUID, List<Node.Device>> devices,
+            QuarantinedWorkloads.Part quarantined) {
         UUID id = row.getUUID("id");
         OffsetDateTime leaseUntil = row.getOffsetDateTime("lease_until");
         boolean leased = leaseUntil != null && leaseUntil.isAfter(stamp);

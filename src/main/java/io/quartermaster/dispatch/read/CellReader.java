@@ -194,7 +194,8 @@ public final class CellReader {
         WaitingAmounts amounts = WaitingAmounts.read(transaction, found);
         List<WorkloadRecord> records = new ArrayList<>(found.size());
         for (Row row : found) {
-            records.add(record(row, shared.intern(terms(row, amounts)), shared.intern(submitter(row)), attempts.of(row)));
+            records.add(
+                    record(row, shared.intern(terms(row, amounts)), shared.intern(submitter(row)), attempts.of(row)));
         }
         return records;
     }

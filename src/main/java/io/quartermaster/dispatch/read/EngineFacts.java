@@ -65,7 +65,9 @@ public final class EngineFacts {
                 Optional.of(same.profile()),
                 Optional.of(same.queue()),
                 shape(record, same.shape()),
-                pinnedWork(record).map(work -> List.of(pools.apply(work.pool()))).orElse(same.pools()),
+                pinnedWork(record)
+                        .map(work -> List.of(pools.apply(work.pool())))
+                        .orElse(same.pools()),
                 record.priority(),
                 record.preemptible(),
                 record.dedicatedOnly() || !terms.overQuota(),

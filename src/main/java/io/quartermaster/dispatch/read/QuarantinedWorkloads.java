@@ -153,7 +153,11 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
                 SENTENCE,
                 REMEDY,
                 fence.stamp())) {
-            writeFeedEntry(transaction, fence, row, new JsonObject().put("reason", CODE).put("message", SENTENCE));
+            writeFeedEntry(
+                    transaction,
+                    fence,
+                    row,
+                    new JsonObject().put("reason", CODE).put("message", SENTENCE));
             fence.saveSequence(transaction, cell);
             return Optional.of("workload " + row.getUUID("id") + " of tenant " + row.getString("tenant_id") + " ("
                     + row.getString("state") + ")");

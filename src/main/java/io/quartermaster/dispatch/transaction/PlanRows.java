@@ -215,7 +215,8 @@ public final class PlanRows {
     }
 
     public void withdrawNomination(TenantId tenant, UUID workload) {
-        withdrawnNominations.add(new JsonObject().put("tenant_id", tenant.value()).put("workload_id", workload.toString()));
+        withdrawnNominations.add(
+                new JsonObject().put("tenant_id", tenant.value()).put("workload_id", workload.toString()));
     }
 
     public void addPreemption(JsonObject row) {

@@ -111,7 +111,8 @@ class AgentService {
     }
 
     /** Answers immediately if the agent has another revision or may forget an attempt; otherwise it holds the call. */
-    private Uni<SyncReply> answer(AgentStore.ContactResult contact, SyncRequest request, long arrivedNanos, long untilNanos) {
+    private Uni<SyncReply> answer(
+            AgentStore.ContactResult contact, SyncRequest request, long arrivedNanos, long untilNanos) {
         boolean hasEnded = request.attempts().stream().anyMatch(a -> a.state() instanceof AttemptState.Ended);
         return contact.revision() != request.appliedRevision() || hasEnded || isOver(untilNanos)
                 ? readAndAnswer(contact, request, untilNanos)
@@ -142,7 +143,8 @@ class AgentService {
         return untilNanos - System.nanoTime() < MIN_WAIT_NANOS;
     }
 
-    private SyncReply reply(AgentStore.ContactResult contact, DesiredStateStore.DesiredState desired, List<UUID> forget) {
+    private SyncReply reply(
+            AgentStore.ContactResult contact, DesiredStateStore.DesiredState desired, List<UUID> forget) {
         return new SyncReply(
                 Protocol.FORMAT_VERSION,
                 desired.revision(),

@@ -96,7 +96,8 @@ class AgentStore {
         return database.in(connection -> machineOf(connection, node.id(), request)
                 .chain(machine -> machine.isEmpty()
                         ? Uni.createFrom()
-                                .item(new ContactResult(node.id(), node.revision(), false, LeaseStatus.OF_UNKNOWN_INVENTORY, null))
+                                .item(new ContactResult(
+                                        node.id(), node.revision(), false, LeaseStatus.OF_UNKNOWN_INVENTORY, null))
                         : recordContactAlone(connection, node, request, machine.get(), lease)));
     }
 
@@ -108,7 +109,8 @@ class AgentStore {
                 .chain(contact -> {
                     if (contact.isEmpty()) {
                         return readLeaseStatus(connection, node.id(), request)
-                                .map(leaseStatus -> new ContactResult(node.id(), node.revision(), false, leaseStatus, null));
+                                .map(leaseStatus ->
+                                        new ContactResult(node.id(), node.revision(), false, leaseStatus, null));
                     }
                     LeaseStatus leaseStatus = contact.get().leased() ? LeaseStatus.LEASED : LeaseStatus.LAPSED;
                     return (inventory == null

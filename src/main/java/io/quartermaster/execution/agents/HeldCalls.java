@@ -166,8 +166,8 @@ class HeldCalls {
                         .execute(Tuple.of(
                                 some.stream().map(WaitingCall::node).toArray(UUID[]::new),
                                 some.stream().map(WaitingCall::revision).toArray(Long[]::new))))
-                .invoke(rows ->
-                        rows.forEach(row -> wake(Wakeups.nodeChannel(row.getUUID("id").toString()))))
+                .invoke(rows -> rows.forEach(
+                        row -> wake(Wakeups.nodeChannel(row.getUUID("id").toString()))))
                 .chain(() -> compareFrom(calls, first + MAX_CALLS_PER_QUERY));
     }
 }

@@ -118,7 +118,8 @@ class PolicyReservationService {
                         .map(done -> WriteReply.noContent()));
     }
 
-    private Uni<CapacityReservationStore.NamedReservation> requireOfGroup(Mutiny.Session session, TenantId tenant, String id) {
+    private Uni<CapacityReservationStore.NamedReservation> requireOfGroup(
+            Mutiny.Session session, TenantId tenant, String id) {
         return store.lock(session, tenant)
                 .chain(() -> reservations.find(session, tenant, id))
                 .invoke(found -> {

@@ -32,8 +32,9 @@ public record TenantRules(
     }
 
     public QuotaTreeBuilder tree() {
-        List<Allotment> granted =
-                allotments.stream().map(TenantAllotments.NamedAllotment::allotment).toList();
+        List<Allotment> granted = allotments.stream()
+                .map(TenantAllotments.NamedAllotment::allotment)
+                .toList();
         return QuotaTreeBuilder.of(tenant, granted, policies);
     }
 
@@ -90,7 +91,9 @@ public record TenantRules(
     }
 
     public List<String> poolNames() {
-        return allotments.stream().map(TenantAllotments.NamedAllotment::poolName).toList();
+        return allotments.stream()
+                .map(TenantAllotments.NamedAllotment::poolName)
+                .toList();
     }
 
     /** The name that admins know; the id of a pool in which the tenant no longer has an allotment. */

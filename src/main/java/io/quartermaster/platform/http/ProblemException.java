@@ -19,9 +19,7 @@ public final class ProblemException extends RuntimeException {
     private final transient Optional<Duration> retryAfter;
 
     public ProblemException(Problem problem) {
-        this(
-                problem,
-                problem.status() == 429 || problem.status() == 503 ? Optional.of(RETRY_AFTER) : Optional.empty());
+        this(problem, problem.status() == 429 || problem.status() == 503 ? Optional.of(RETRY_AFTER) : Optional.empty());
     }
 
     /** @param retryAfter the time after which the same request may succeed; empty where it is unknown */

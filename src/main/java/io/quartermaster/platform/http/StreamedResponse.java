@@ -67,7 +67,8 @@ public final class StreamedResponse {
                 ? Multi.createFrom().empty()
                 : pieces;
         return wanted.onItem()
-                .transformToUniAndConcatenate(piece -> write(() -> startedResponse().write(piece)))
+                .transformToUniAndConcatenate(
+                        piece -> write(() -> startedResponse().write(piece)))
                 .onItem()
                 .ignoreAsUni()
                 .chain(() -> write(() -> startedResponse().end()))

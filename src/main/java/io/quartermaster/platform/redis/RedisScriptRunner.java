@@ -117,7 +117,8 @@ public class RedisScriptRunner {
         long until = pausedUntil.get();
         long now = nanos.getAsLong();
         if (until != 0 && (now - until < 0 || !pausedUntil.compareAndSet(until, pauseEnd(now)))) {
-            return Uni.createFrom().failure(new RedisUnavailable("Redis failed a moment ago and gets no calls for a second"));
+            return Uni.createFrom()
+                    .failure(new RedisUnavailable("Redis failed a moment ago and gets no calls for a second"));
         }
         // The call is sent once, and its timeout may be extended.
         return await(new SharedCall<>(call), MAX_WAITS)

@@ -96,7 +96,8 @@ class IdempotentReplyStore {
                         key.key())
                 .map(rows -> {
                     Object[] row = rows.getFirst();
-                    return new StoredReply((String) row[0], ((Number) row[1]).intValue(), (String) row[2], (String) row[3]);
+                    return new StoredReply(
+                            (String) row[0], ((Number) row[1]).intValue(), (String) row[2], (String) row[3]);
                 });
     }
 

@@ -63,7 +63,8 @@ public class GroupCreation {
                                 .replaceWith(true));
     }
 
-    private Uni<Void> recordCreation(Mutiny.Session session, TenantId tenant, Caller caller, TenantGroups.MissingGroups missingGroups) {
+    private Uni<Void> recordCreation(
+            Mutiny.Session session, TenantId tenant, Caller caller, TenantGroups.MissingGroups missingGroups) {
         return readMaxGroups(session, tenant).chain(most -> {
             requireRoom(missingGroups, most);
             return record(session, tenant, caller, CREATE, missingGroups.missing());

@@ -35,8 +35,8 @@ class LifecycleRulesTest {
         assertThat(LifecycleRules.next(waiting(DesiredState.HOLD), Set.of()))
                 .isEqualTo(new LifecycleStep.ChangeState(new WorkloadState.Held(), Optional.empty()));
         assertThat(LifecycleRules.next(waiting(DesiredState.CANCEL), Set.of()))
-                .isEqualTo(
-                        new LifecycleStep.ChangeState(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
+                .isEqualTo(new LifecycleStep.ChangeState(
+                        new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
     }
 
     @Test
@@ -208,14 +208,13 @@ class LifecycleRulesTest {
         LifecycleStep starts = new LifecycleStep.ChangeState(new WorkloadState.Waiting(), Optional.empty());
         assertThat(paused("paused", DesiredState.RUN, Processes.SUSPENDED, false))
                 .isEqualTo(starts);
-        assertThat(paused("paused", DesiredState.RUN, Processes.ENDING, true))
-                .isEqualTo(starts);
+        assertThat(paused("paused", DesiredState.RUN, Processes.ENDING, true)).isEqualTo(starts);
         assertThat(paused("paused", DesiredState.RUN, Processes.ENDED, true)).isEqualTo(starts);
         assertThat(paused("paused", DesiredState.HOLD, Processes.SUSPENDED, true))
                 .isEqualTo(new LifecycleStep.ChangeState(new WorkloadState.Held(), Optional.empty()));
         assertThat(paused("paused", DesiredState.CANCEL, Processes.SUSPENDED, true))
-                .isEqualTo(
-                        new LifecycleStep.ChangeState(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
+                .isEqualTo(new LifecycleStep.ChangeState(
+                        new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
     }
 
     @Test
@@ -237,9 +236,9 @@ class LifecycleRulesTest {
     void whoseProcessesAreToEndWaitsUntilTheyAreOver() {
         assertThat(paused("waiting", DesiredState.RUN, Processes.SUSPENDED, true))
                 .isEqualTo(new LifecycleStep.NoStep());
-        assertThat(paused("waiting", DesiredState.RUN, Processes.ENDING, true))
-                .isEqualTo(new LifecycleStep.NoStep());
-        assertThat(paused("waiting", DesiredState.RUN, Processes.ENDED, true)).isEqualTo(new LifecycleStep.PauseEnded());
+        assertThat(paused("waiting", DesiredState.RUN, Processes.ENDING, true)).isEqualTo(new LifecycleStep.NoStep());
+        assertThat(paused("waiting", DesiredState.RUN, Processes.ENDED, true))
+                .isEqualTo(new LifecycleStep.PauseEnded());
         assertThat(paused("held", DesiredState.HOLD, Processes.ENDED, true)).isEqualTo(new LifecycleStep.PauseEnded());
         WorkloadRecord leaving = Records.workload("waiting", DesiredState.RUN, PreemptionAction.PAUSE, Optional.empty())
                 .leaving(Optional.of(left(Processes.ENDING, true)));
