@@ -222,6 +222,11 @@ public final class CounterPool implements PoolCapacity {
     }
 
     @Override
+    public Optional<FreeDevices> freeDevices(NodeId node) {
+        return Optional.empty();
+    }
+
+    @Override
     public boolean isFreeOfReservations() {
         return reserved.isEmpty();
     }

@@ -41,6 +41,11 @@ public final class MoveSearches {
         return failed.contains(request) || failedBefore.contains(request);
     }
 
+    /** Whether a request is only left out until the next round, although moves may make room for it by now. */
+    boolean isLeftToNextRound(RequestKey request) {
+        return failedBefore.contains(request) && !failed.contains(request);
+    }
+
     /** Records that moves make no room for a request. */
     void recordFailure(RequestKey request) {
         failed.add(request);

@@ -132,14 +132,25 @@ public final class NodePool implements PoolCapacity {
         List<FreeDevices> all = new ArrayList<>(byPosition.size());
         for (NodeCapacity node : byPosition) {
             if (node.takesWork()) {
-                all.add(new FreeDevices(
-                        node.node(),
-                        node.left(Availability.AFTER_RELEASES),
-                        node.freeCpuMilli(Availability.AFTER_RELEASES),
-                        node.freeMemoryMiB()));
+                all.add(freeDevices(node));
             }
         }
         return all;
+    }
+
+    @Override
+    public Optional<FreeDevices> freeDevices(NodeId node) {
+        return Optional.ofNullable(byId.get(node))
+                .filter(NodeCapacity::takesWork)
+                .map(NodePool::freeDevices);
+    }
+
+    private static FreeDevices freeDevices(NodeCapacity node) {
+        return new FreeDevices(
+                node.node(),
+                node.left(Availability.AFTER_RELEASES),
+                node.freeCpuMilli(Availability.AFTER_RELEASES),
+                node.freeMemoryMiB());
     }
 
     @Override

@@ -40,6 +40,9 @@ public sealed interface PoolCapacity permits CounterPool, NodePool {
     /** The room on each node that takes new work, in the order of the ids; none if the pool has no nodes. */
     List<FreeDevices> freeDevices();
 
+    /** The room on one node; empty if the node takes no new work, or if the pool has no nodes. */
+    Optional<FreeDevices> freeDevices(NodeId node);
+
     /** The free amount on one node; 0 if the node takes no new work, or if the pool has no nodes. */
     long freeGpuMilli(NodeId node, Availability availability);
 

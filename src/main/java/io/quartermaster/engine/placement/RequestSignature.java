@@ -81,6 +81,11 @@ public final class RequestSignature {
         return moveSearches.isKnownToFail(key);
     }
 
+    /** Whether moves are not tried for it before the next round, although they may make room by now. */
+    public boolean isLeftToNextRound() {
+        return moveSearches.isLeftToNextRound(key);
+    }
+
     /** Records that moves make no room for it. */
     public void recordMovesFailure() {
         moveSearches.recordFailure(key);

@@ -57,6 +57,8 @@ public final class BackfillReservations {
     private final Map<PoolId, ReleaseSchedule> releaseSchedules = new HashMap<>();
     private final Map<PoolId, ReleaseTimeline> timelines = new HashMap<>();
     private final Set<RequestSignature> withoutPlace = new HashSet<>();
+    /** The releases after which an equal request got its place in this plan; the next one gets none before. */
+    private final Map<RequestSignature, Integer> fewestReleases = new HashMap<>();
 
     BackfillReservations(
             Settings settings,
@@ -341,8 +343,14 @@ public final class BackfillReservations {
         ReleaseTimeline timeline = timeline(poolCapacity);
         EndedWork endedWork = new EndedWork(
                 placementRequest, poolCapacity, releaseSchedule(poolCapacity).releases());
+        Optional<RequestSignature> signature = candidate.poolRequest().signature();
         OptionalInt ended = timeline.fewestReleases(
-                placementRequest, number -> endedWork.placeAfter(number).isPresent());
+                placementRequest,
+                signature.map(equal -> fewestReleases.getOrDefault(equal, 0)).orElse(0),
+                number -> endedWork.placeAfter(number).isPresent());
+        if (signature.isPresent() && ended.isPresent()) {
+            fewestReleases.put(signature.get(), ended.getAsInt());
+        }
         Optional<Allocation> place = ended.isPresent() ? endedWork.placeAfter(ended.getAsInt()) : Optional.empty();
         endedWork.undo();
         return new ReservationHistory.Place(place, ended);

@@ -425,8 +425,10 @@ public final class Planner {
                 allowedActions(head, poolRequest.poolCapacity().pool(), allowedActions);
         boolean within = candidate.withinReserved();
         boolean byMovesOnly = allowed == Preemptor.AllowedActions.MOVE_ONLY;
-        Optional<FailedAttempts> failed =
-                candidate.poolRequest() == poolRequest ? poolRequest.failedAttempts() : Optional.empty();
+        // Which reservations bind the candidate depends on whether it stays within its reservation.
+        boolean sameReservationsBind = candidate.poolRequest() == poolRequest
+                || poolRequest.quotaRequest().withinReserved() == within;
+        Optional<FailedAttempts> failed = sameReservationsBind ? poolRequest.failedAttempts() : Optional.empty();
         if (failed.filter(attempts -> attempts.isRoomKnownToFail(within, byMovesOnly))
                 .isPresent()) {
             return EvictionOutcome.NONE;
@@ -461,7 +463,8 @@ public final class Planner {
         if (made == EvictionOutcome.NONE && allowedActions == Preemptor.AllowedActions.EVICT) {
             boolean admitted =
                     QuotaAdmission.projected(poolRequest.quotaRequest()).isEmpty();
-            failed.ifPresent(attempts -> attempts.recordRoomFailure(within, admitted, byMovesOnly));
+            failed.ifPresent(attempts -> attempts.recordRoomFailure(
+                    within, admitted, byMovesOnly, evictionPlanner.mayReclaim(preemptor)));
             if (admitted) {
                 failed.ifPresent(attempts -> attempts.recordReleasesFailure(within));
             }

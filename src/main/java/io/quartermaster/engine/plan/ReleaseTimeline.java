@@ -120,13 +120,14 @@ final class ReleaseTimeline {
     /**
      * The smallest number of ended workloads after which there is a place; empty if there never is.
      *
+     * @param from a number before which there is no place
      * @param hasPlaceAfter whether there is a place after so many workloads have ended; true from some number on if the
      * shape is plain
      */
-    OptionalInt fewestReleases(PlacementRequest placementRequest, IntPredicate hasPlaceAfter) {
+    OptionalInt fewestReleases(PlacementRequest placementRequest, int from, IntPredicate hasPlaceAfter) {
         Shape shape = placementRequest.shape();
         if (!shape.isPlain()) {
-            for (int ended = 0; ended <= releases.size(); ended++) {
+            for (int ended = from; ended <= releases.size(); ended++) {
                 if (hasPlaceAfter.test(ended)) {
                     return OptionalInt.of(ended);
                 }
@@ -134,18 +135,21 @@ final class ReleaseTimeline {
             return OptionalInt.empty();
         }
         if (rooms.isEmpty() || devices(shape.gpus()) == 0) {
-            return bisectReleases(-1, hasPlaceAfter);
+            return bisectReleases(from - 1, hasPlaceAfter);
         }
-        return byAmounts(shape, placementRequest.workers(), hasPlaceAfter);
+        return byAmounts(shape, placementRequest.workers(), from, hasPlaceAfter);
     }
 
-    private OptionalInt byAmounts(Shape shape, int workers, IntPredicate hasPlaceAfter) {
+    private OptionalInt byAmounts(Shape shape, int workers, int from, IntPredicate hasPlaceAfter) {
+        for (int i = 0; i < from; i++) {
+            applyRelease(releases.get(i), 1);
+        }
         long fitting = 0;
         for (Room room : rooms.values()) {
             fitting += room.workers(shape);
         }
         int tries = 0;
-        int ended = 0;
+        int ended = from;
         boolean mayFit = fitting >= workers;
         OptionalInt found = OptionalInt.empty();
         while (found.isEmpty()) {
@@ -164,7 +168,7 @@ final class ReleaseTimeline {
             }
         }
         while (ended > 0) {
-            undoRelease(releases.get(--ended));
+            applyRelease(releases.get(--ended), -1);
         }
         return found;
     }
@@ -182,10 +186,11 @@ final class ReleaseTimeline {
         return more;
     }
 
-    private void undoRelease(Release release) {
+    /** @param sign 1 to let a workload end, -1 to undo it */
+    private void applyRelease(Release release, int sign) {
         for (Allocation.Worker worker : release.booking().allocation().workers()) {
             if (worker.place() instanceof Allocation.Place.OnNode on && rooms.get(on.node()) instanceof Room room) {
-                room.release(on, release.booking().ofWorker(worker).shape(), -1);
+                room.release(on, release.booking().ofWorker(worker).shape(), sign);
             }
         }
     }

@@ -8,10 +8,20 @@ import java.util.TreeSet;
 public final class CandidatesOfGroup {
     private final SortedSet<EvictionUnit> evictionUnits = new TreeSet<>(EvictionUnit.FIRST_TO_GO);
     private int lowestPriority = Integer.MAX_VALUE;
+    private long freed;
 
     /** The eviction units, in the order of eviction. */
     public SortedSet<EvictionUnit> units() {
         return evictionUnits;
+    }
+
+    /** How often room has come free on nodes of these workloads. */
+    public long freed() {
+        return freed;
+    }
+
+    void recordFreed() {
+        freed++;
     }
 
     boolean isEmpty() {

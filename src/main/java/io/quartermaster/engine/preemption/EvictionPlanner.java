@@ -27,7 +27,6 @@ import java.util.IdentityHashMap;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.SortedMap;
@@ -207,6 +206,11 @@ public final class EvictionPlanner {
         });
         transaction.rollback();
         return move;
+    }
+
+    /** Whether work of other groups could be evicted for the preemptor, whatever leaves of its own group. */
+    public boolean mayReclaim(Preemptor preemptor) {
+        return rules.couldReclaim(preemptor.quotaRequest(), lowerPriorityUnits(preemptor));
     }
 
     /** The work of lower priority in the preemptor's own group. */
@@ -533,21 +537,25 @@ public final class EvictionPlanner {
         if (!all.hasVictim(allowed)) {
             return Optional.empty();
         }
-        SortedSet<EvictionUnit> ownUnits =
-                runningWork.running(pool, preemptor.path()).units();
-        if (!QuotaAdmission.couldAdmitAfter(
-                preemptor.quotaRequest(), gpuMilliOf(ownUnits, candidate), evictionScope.fromOthers)) {
-            return Optional.empty();
-        }
         UnitsByNode byNode = runningWork.byNode(pool);
         EvictableAmounts amounts = new EvictableAmounts(
-                rules, preemptor, mayGive(preemptor, evictionScope, candidate, allowed), candidate);
+                rules,
+                preemptor,
+                mayGiveFirst(preemptor, evictionScope, candidate, allowed),
+                evictionScope.fromOthers ? ofItsTenant(preemptor) : Collections.emptySortedMap(),
+                candidate);
+        SortedSet<EvictionUnit> ownUnits =
+                runningWork.running(pool, preemptor.path()).units();
+        if (!amounts.couldAdmit(evictionScope.fromOthers ? runningWork.running(pool) : own(preemptor, ownUnits))) {
+            return Optional.empty();
+        }
         boolean isForOneNode = preemptor.placementRequest().workers() == 1
                 && preemptor.poolCapacity().pool().capacity() instanceof Pool.Capacity.Nodes;
-        List<SortedSet<NodeId>> areas = isForOneNode && !evictionScope.fromOthers
-                ? nodesOf(preemptor, ownUnits, byNode, amounts)
-                : areas(targets(preemptor), byNode, amounts);
-        if (isForOneNode && areas.isEmpty() && onlyDevicesAreMissing(preemptor)) {
+        boolean onOwnNodes = isForOneNode && !evictionScope.fromOthers && onlyDevicesAreMissing(preemptor);
+        if (isForOneNode
+                && (onOwnNodes
+                        ? nodesOf(preemptor, ownUnits, byNode, amounts).isEmpty()
+                        : targets(preemptor).stream().noneMatch(node -> amounts.couldHold(node.first(), byNode)))) {
             return Optional.empty();
         }
         Optional<EvictionPlan> anywhere = new VictimSearch(transaction, preemptor, node -> true, allowed)
@@ -556,6 +564,9 @@ public final class EvictionPlanner {
         if (anywhere.isPresent()) {
             return anywhere;
         }
+        List<SortedSet<NodeId>> areas = isForOneNode && !evictionScope.fromOthers
+                ? nodesOf(preemptor, ownUnits, byNode, amounts)
+                : areas(targets(preemptor), byNode, amounts, isForOneNode);
         for (SortedSet<NodeId> area : areas) {
             VictimQueue inArea = VictimQueue.ofGroups(root, tenant, byNode.on(area), candidate);
             Optional<EvictionPlan> evictionPlan = new VictimSearch(
@@ -576,12 +587,8 @@ public final class EvictionPlanner {
                         && nodes.maxGpuMilli().isPresent());
     }
 
-    /**
-     * The groups whose units may become victims in a search. An eviction only weakens the right against its own branch,
-     * so what is not permitted now never will be. The exception is an eviction in the preemptor's own tenant: it lowers
-     * the use on the preemptor's path, which may grant a right against all others.
-     */
-    private Predicate<QuotaPath> mayGive(
+    /** The groups of which some unit is permitted as the first victim of a search. */
+    private Predicate<QuotaPath> mayGiveFirst(
             Preemptor preemptor,
             EvictionScope evictionScope,
             Predicate<EvictionUnit> candidate,
@@ -591,19 +598,23 @@ public final class EvictionPlanner {
         }
         SortedMap<QuotaPath, SortedSet<EvictionUnit>> running =
                 runningWork.running(preemptor.poolCapacity().pool().id());
+        return path -> anyPermitted(running.getOrDefault(path, Collections.emptySortedSet()), candidate, allowed);
+    }
+
+    /** The running work of the preemptor's tenant in its pool, by group. */
+    private SortedMap<QuotaPath, SortedSet<EvictionUnit>> ofItsTenant(Preemptor preemptor) {
         String tenant = preemptor.path().tenant();
-        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup :
-                running.tailMap(QuotaPath.of(tenant)).entrySet()) {
+        SortedMap<QuotaPath, SortedSet<EvictionUnit>> groups = new TreeMap<>();
+        for (Map.Entry<QuotaPath, SortedSet<EvictionUnit>> ofGroup : runningWork
+                .running(preemptor.poolCapacity().pool().id())
+                .tailMap(QuotaPath.of(tenant))
+                .entrySet()) {
             if (!ofGroup.getKey().tenant().equals(tenant)) {
                 break;
             }
-            if (anyPermitted(ofGroup.getValue(), candidate, allowed)) {
-                return path -> true;
-            }
+            groups.put(ofGroup.getKey(), ofGroup.getValue());
         }
-        Map<QuotaPath, Boolean> known = new HashMap<>();
-        return path -> known.computeIfAbsent(
-                path, group -> anyPermitted(Objects.requireNonNull(running.get(group)), candidate, allowed));
+        return groups;
     }
 
     private static boolean anyPermitted(
@@ -621,20 +632,19 @@ public final class EvictionPlanner {
         return false;
     }
 
-    private static long gpuMilliOf(SortedSet<EvictionUnit> units, Predicate<EvictionUnit> candidate) {
-        long gpuMilli = 0;
-        for (EvictionUnit evictionUnit : units) {
-            gpuMilli += candidate.test(evictionUnit) ? evictionUnit.booking().gpuMilli() : 0;
-        }
-        return gpuMilli;
+    private static SortedMap<QuotaPath, SortedSet<EvictionUnit>> own(
+            Preemptor preemptor, SortedSet<EvictionUnit> units) {
+        return units.isEmpty()
+                ? Collections.emptySortedMap()
+                : new TreeMap<>(Map.<QuotaPath, SortedSet<EvictionUnit>>of(preemptor.path(), units));
     }
 
     /** The areas in which enough could be evicted. */
     private static List<SortedSet<NodeId>> areas(
-            List<SortedSet<NodeId>> domains, UnitsByNode byNode, EvictableAmounts amounts) {
+            List<SortedSet<NodeId>> domains, UnitsByNode byNode, EvictableAmounts amounts, boolean areNodes) {
         List<SortedSet<NodeId>> areas = new ArrayList<>();
         for (SortedSet<NodeId> area : domains) {
-            if (amounts.couldFree(area, byNode)) {
+            if (amounts.couldFree(area, byNode) && (!areNodes || amounts.couldHold(area.first(), byNode))) {
                 areas.add(area);
             }
         }
@@ -648,7 +658,7 @@ public final class EvictionPlanner {
         ownUnits.forEach(evictionUnit -> concerned.addAll(evictionUnit.concernedNodes()));
         Set<NodeId> enough = new HashSet<>();
         for (NodeId node : concerned) {
-            if (amounts.couldFree(new TreeSet<>(List.of(node)), byNode)) {
+            if (amounts.couldFree(new TreeSet<>(List.of(node)), byNode) && amounts.couldHold(node, byNode)) {
                 enough.add(node);
             }
         }

@@ -22,6 +22,9 @@ import java.util.function.ToLongFunction;
  * nothing.
  */
 final class EvictionRules {
+    private static final List<ToLongFunction<QuotaNode>> MEASURES =
+            List.of(QuotaNode::reservedGpuMilli, QuotaNode::fairGpuMilli);
+
     private final Settings settings;
     private final Cluster cluster;
     private final ChurnGuard churnGuard;
@@ -271,17 +274,48 @@ final class EvictionRules {
         return answers;
     }
 
+    /**
+     * Whether the preemptor could get a right against other tenants that it does not have now, after work of its own
+     * tenant has left.
+     *
+     * @param leavingGpuMilli the most that can leave below a node of its path
+     */
+    boolean couldGainAgainstOtherTenants(Preemptor preemptor, ToLongFunction<QuotaNode> leavingGpuMilli) {
+        long gpuMilli = preemptor.quotaRequest().gpuMilli();
+        for (QuotaNode leaf : preemptor.quotaRequest().leaves()) {
+            Pair pair = new Pair(leaf, leaf.branchBelow(leaf.tree().root()), leaf);
+            for (ToLongFunction<QuotaNode> measure : MEASURES) {
+                if (!staysWithin(pair, gpuMilli, measure) && staysWithin(pair, gpuMilli, measure, leavingGpuMilli)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
     private static boolean staysWithin(Pair pair, long gpuMilli, ToLongFunction<QuotaNode> measure) {
+        return staysWithin(pair, gpuMilli, measure, node -> 0);
+    }
+
+    private static boolean staysWithin(
+            Pair pair,
+            long gpuMilli,
+            ToLongFunction<QuotaNode> measure,
+            ToLongFunction<QuotaNode> leavingGpuMilli) {
         QuotaNode branch = pair.preemptorBranch();
-        if (branch.used().projected() + gpuMilli > measure.applyAsLong(branch)) {
+        if (wouldUse(branch, gpuMilli, leavingGpuMilli) > measure.applyAsLong(branch)) {
             return false;
         }
         for (QuotaNode node = pair.preemptorLeaf(); node != branch && node != null; node = node.parent()) {
-            if (!node.isImplied() && node.used().projected() + gpuMilli > node.entitledGpuMilli()) {
+            if (!node.isImplied() && wouldUse(node, gpuMilli, leavingGpuMilli) > node.entitledGpuMilli()) {
                 return false;
             }
         }
         return true;
+    }
+
+    private static long wouldUse(QuotaNode node, long gpuMilli, ToLongFunction<QuotaNode> leavingGpuMilli) {
+        return node.used().projected() - leavingGpuMilli.applyAsLong(node) + gpuMilli;
     }
 
     /** Whether the preemptor may now evict the victim, by any right. */

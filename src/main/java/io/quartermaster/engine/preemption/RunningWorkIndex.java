@@ -1,9 +1,11 @@
 package io.quartermaster.engine.preemption;
 
+import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import java.util.Collections;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -76,6 +78,22 @@ public final class RunningWorkIndex {
     /** The eviction units of a pool by node. */
     public UnitsByNode byNode(PoolId pool) {
         return indexes(pool).evictable;
+    }
+
+    /** Records that room has come free beside the running work on the nodes of an allocation. */
+    public void recordFreed(Allocation allocation) {
+        NodeIndexes ofPool = byNode.get(allocation.pool());
+        if (ofPool == null) {
+            return;
+        }
+        for (Allocation.Worker worker : allocation.workers()) {
+            if (worker.place() instanceof Allocation.Place.OnNode on) {
+                ofPool.evictable
+                        .on(on.node())
+                        .keySet()
+                        .forEach(path -> running(allocation.pool(), path).recordFreed());
+            }
+        }
     }
 
     private NodeIndexes indexes(PoolId pool) {

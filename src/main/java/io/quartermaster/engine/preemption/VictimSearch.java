@@ -2,6 +2,8 @@ package io.quartermaster.engine.preemption;
 
 import io.quartermaster.engine.model.Allocation;
 import io.quartermaster.engine.model.Node;
+import io.quartermaster.engine.model.NodeId;
+import io.quartermaster.engine.model.Shape;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.PlacementRequest;
@@ -12,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.SortedSet;
 import java.util.function.Predicate;
 
 /**
@@ -27,6 +30,8 @@ final class VictimSearch {
     private final int maxVictims;
     private final List<EvictionUnit> chosen = new ArrayList<>();
     private final List<EvictionUnit> spared = new ArrayList<>();
+    /** Whether only room was missing when a place was last searched. */
+    private boolean hadNoRoom;
 
     /** A search for a place alone, regardless of where the victims go. */
     VictimSearch(Transaction transaction, Preemptor preemptor, Predicate<Node> nodes, VictimQueue.Allowed allowed) {
@@ -72,7 +77,7 @@ final class VictimSearch {
             }
             releaseUnit(next.get());
             chosen.add(next.get());
-            place = place();
+            place = hadNoRoom && !offersRoom(next.get()) ? Optional.empty() : place();
         }
         place = minimise(place.get());
         if (!isStillAllowed()) {
@@ -90,7 +95,27 @@ final class VictimSearch {
         Optional<Allocation> place = admitted
                 ? preemptor.poolCapacity().place(placementRequest, Availability.AFTER_RELEASES)
                 : Optional.empty();
+        hadNoRoom = admitted && place.isEmpty();
         return place.filter(found -> complete.test(new Solution(found, List.copyOf(chosen), List.copyOf(spared))));
+    }
+
+    /** Whether a worker might fit on a node of a unit that has left. Without any such node there is still no room. */
+    private boolean offersRoom(EvictionUnit evictionUnit) {
+        Shape shape = placementRequest.shape();
+        SortedSet<NodeId> nodes = evictionUnit.nodes();
+        if (!shape.isPlain() || nodes.isEmpty()) {
+            return true;
+        }
+        for (NodeId node : nodes) {
+            if (preemptor
+                    .poolCapacity()
+                    .freeDevices(node)
+                    .filter(free -> new FreedNode(free, shape).fits())
+                    .isPresent()) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private Optional<Allocation> minimise(Allocation found) {

@@ -1,5 +1,8 @@
 package io.quartermaster.engine.quota;
 
+import io.quartermaster.engine.model.QuotaPath;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Optional;
 import java.util.function.ToLongFunction;
 
@@ -152,22 +155,31 @@ public final class QuotaAdmission {
     }
 
     /**
-     * Whether limits and capacity could admit the request after work of its group has left. This is a bound for
-     * searches: false only if nothing that leaves makes them admit it.
+     * A limit of a node, or the capacity, that a start would exceed.
      *
-     * @param leavingGpuMilli the most that can leave in the request's group
-     * @param othersLeave whether any work of other groups could leave, too
+     * @param gpuMilli the amount by which it would be exceeded
      */
-    public static boolean couldAdmitAfter(QuotaRequest quotaRequest, long leavingGpuMilli, boolean othersLeave) {
+    public record Excess(QuotaNode node, long gpuMilli) {
+
+        /** Whether the use of a group counts against the limit. */
+        public boolean covers(QuotaPath path) {
+            return node.covers(node.tree().leaf(path));
+        }
+    }
+
+    /** The limits and capacities that a start after all evicted work has left would exceed, in every tree. */
+    public static List<Excess> excesses(QuotaRequest quotaRequest) {
+        List<Excess> excesses = new ArrayList<>(2);
         for (QuotaNode leaf : quotaRequest.leaves()) {
-            for (QuotaNode node = leaf; node != null; node = othersLeave ? null : node.parent()) {
-                if (node.used().projected() - leavingGpuMilli + quotaRequest.gpuMilli()
-                        > node.ceilingGpuMilli(UsageView.PROJECTED)) {
-                    return false;
+            for (QuotaNode node = leaf; node != null; node = node.parent()) {
+                long wouldUse = node.used().projected() + quotaRequest.gpuMilli();
+                long ceiling = node.ceilingGpuMilli(UsageView.PROJECTED);
+                if (wouldUse > ceiling) {
+                    excesses.add(new Excess(node, wouldUse - ceiling));
                 }
             }
         }
-        return true;
+        return excesses;
     }
 
     private static Optional<Violation> check(QuotaRequest quotaRequest, UsageView view) {

@@ -17,6 +17,7 @@ public final class ChangeLog {
     private long firstCursor;
     private boolean cursorTaken;
     private long useChanges;
+    private long invalidations;
 
     /** Makes every change invalidate the whole log from now on. Recomputing everything must give the same results. */
     public void disableIncremental() {
@@ -128,9 +129,15 @@ public final class ChangeLog {
         return useChanges;
     }
 
+    /** How often everything that was cached from the log was declared outdated. */
+    long invalidations() {
+        return invalidations;
+    }
+
     /** Declares everything that was cached from the log outdated. */
     public void invalidate() {
         useChanges++;
+        invalidations++;
         firstCursor += log.size() + 1L;
         log.clear();
     }

@@ -3,15 +3,26 @@ package io.quartermaster.engine.state;
 import io.quartermaster.engine.placement.Availability;
 import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.preemption.CandidatesOfGroup;
+import io.quartermaster.engine.quota.QuotaRequest;
+import io.quartermaster.engine.quota.QuotaTree;
+import io.quartermaster.engine.quota.UsageView;
 
 /**
  * The attempts of a scheduling class in one pool that are known to fail. Starts only take room, so an attempt that
  * failed fails again until one of these changes: useful capacity is freed, other reservations bind the class, work
  * leaves or becomes movable, or, for evictions, the use or the share of any group.
+ *
+ * <p>A class that may reclaim nothing, whatever leaves, depends on less. It can only evict work of its own group. So
+ * its evictions fail again until its tenant changes, or room comes free beside the work of its group. Where the
+ * capacity of a whole tree was exceeded, they also fail until it is exceeded by less.
  */
 public final class FailedAttempts {
     private final PoolCapacity poolCapacity;
+    private final QuotaRequest quotaRequest;
+    private final CandidatesOfGroup ofGroup;
     private final RequestSignature signature;
+    private final TenantState tenantState;
     private final SchedulingState schedulingState;
     private final boolean isGrowth;
     private long startReservations = -1;
@@ -26,11 +37,30 @@ public final class FailedAttempts {
     private long roomRights;
     private boolean roomWithin;
     private boolean roomAdmitted;
+    private boolean roomWithoutMoves;
     private boolean roomByMovesOnly;
+    private boolean roomMayReclaim;
+    private long roomTenantChanges;
+    private long roomFreedBeside;
+    private long roomInvalidations;
+    private final long[] roomExcessGpuMilli;
 
-    /** @param isGrowth whether running work grows; it is not moved for itself, so others' failed moves say nothing */
+    /**
+     * @param ofGroup the running work of the class's group in the pool
+     * @param isGrowth whether running work grows; it is not moved for itself, so others' failed moves say nothing
+     */
     FailedAttempts(
-            PoolCapacity poolCapacity, RequestSignature signature, SchedulingState schedulingState, boolean isGrowth) {
+            PoolCapacity poolCapacity,
+            QuotaRequest quotaRequest,
+            CandidatesOfGroup ofGroup,
+            RequestSignature signature,
+            SchedulingState schedulingState,
+            TenantState tenantState,
+            boolean isGrowth) {
+        this.quotaRequest = quotaRequest;
+        this.ofGroup = ofGroup;
+        this.tenantState = tenantState;
+        this.roomExcessGpuMilli = new long[quotaRequest.leaves().size()];
         this.isGrowth = isGrowth;
         this.poolCapacity = poolCapacity;
         this.signature = signature;
@@ -80,14 +110,26 @@ public final class FailedAttempts {
      *
      * @param admitted whether the quotas would have admitted the start after all evicted work has left
      * @param byMovesOnly whether nothing was allowed but to move work
+     * @param mayReclaim whether work of other groups could be evicted for it
      */
-    public void recordRoomFailure(boolean withinReserved, boolean admitted, boolean byMovesOnly) {
+    public void recordRoomFailure(
+            boolean withinReserved, boolean admitted, boolean byMovesOnly, boolean mayReclaim) {
+        // From now on, the index by node reports the room that comes free beside the group's work.
+        schedulingState.runningWork().byNode(poolCapacity.pool().id());
+        roomMayReclaim = mayReclaim;
+        roomTenantChanges = tenantState.changes();
+        roomFreedBeside = ofGroup.freed();
+        roomInvalidations = schedulingState.changes().invalidations();
+        for (int i = 0; i < roomExcessGpuMilli.length; i++) {
+            roomExcessGpuMilli[i] = excessGpuMilli(i);
+        }
         roomReservations = poolCapacity.reservationVersion();
         roomFreed = signature.freed(Availability.AFTER_RELEASES);
         roomReleases = schedulingState.cluster().moveSearches().releases();
         roomRights = schedulingState.rightsVersion();
         roomWithin = withinReserved;
         roomAdmitted = admitted;
+        roomWithoutMoves = !isGrowth && signature.isLeftToNextRound();
         roomByMovesOnly = byMovesOnly;
     }
 
@@ -99,6 +141,7 @@ public final class FailedAttempts {
         return areReleasesKnownToFail(withinReserved)
                 && (!isGrowth && signature.areMovesKnownToFail()
                         || roomAdmitted
+                                && !roomWithoutMoves
                                 && roomReservations == releasesReservations
                                 && roomReleases
                                         == schedulingState
@@ -111,11 +154,40 @@ public final class FailedAttempts {
     /** Whether it is known that no room can be made, by evictions neither. */
     public boolean isRoomKnownToFail(boolean withinReserved, boolean byMovesOnly) {
         return schedulingState.changes().isIncremental()
-                && roomRights == schedulingState.rightsVersion()
                 && (byMovesOnly || !roomByMovesOnly)
                 && roomReservations == poolCapacity.reservationVersion()
+                && roomWithin == withinReserved
+                && (roomMayReclaim ? nothingHasChanged() : nothingHasChangedForItsGroup(withinReserved));
+    }
+
+    private boolean nothingHasChanged() {
+        return !roomWithoutMoves
+                && roomRights == schedulingState.rightsVersion()
                 && roomFreed == signature.freed(Availability.AFTER_RELEASES)
-                && roomReleases == schedulingState.cluster().moveSearches().releases()
-                && roomWithin == withinReserved;
+                && roomReleases == schedulingState.cluster().moveSearches().releases();
+    }
+
+    private boolean nothingHasChangedForItsGroup(boolean withinReserved) {
+        return roomInvalidations == schedulingState.changes().invalidations()
+                && roomTenantChanges == tenantState.changes()
+                && roomFreedBeside == ofGroup.freed()
+                && (roomAdmitted ? areMovesKnownToFail(withinReserved) : isExcessAsGreat());
+    }
+
+    private boolean isExcessAsGreat() {
+        for (int i = 0; i < roomExcessGpuMilli.length; i++) {
+            if (roomExcessGpuMilli[i] > 0 && excessGpuMilli(i) < roomExcessGpuMilli[i]) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    /** By how much a start would exceed the capacity of a tree; not positive if it would not. */
+    private long excessGpuMilli(int tree) {
+        QuotaTree of = quotaRequest.leaves().get(tree).tree();
+        return of.root().used().projected()
+                + quotaRequest.gpuMilli()
+                - of.capacityGpuMilli(UsageView.PROJECTED);
     }
 }

@@ -13,6 +13,7 @@ import io.quartermaster.engine.placement.NodePool;
 import io.quartermaster.engine.placement.PlacementRequest;
 import io.quartermaster.engine.placement.PoolCapacity;
 import io.quartermaster.engine.placement.RequestSignature;
+import io.quartermaster.engine.preemption.CandidatesOfGroup;
 import io.quartermaster.engine.preemption.EvictionCandidate;
 import io.quartermaster.engine.preemption.EvictionPlan;
 import io.quartermaster.engine.preemption.EvictionPlanner;
@@ -63,6 +64,8 @@ public final class PoolRequestFactory {
                         .cluster()
                         .signature(poolCapacity, placementRequest(schedulingClass), quotaRequest.gpuMilli()))
                 : Optional.empty();
+        CandidatesOfGroup ofGroup =
+                schedulingState.runningWork().running(poolCapacity.pool().id(), key.path());
         return new PoolRequest(
                 poolCapacity,
                 quotaRequest,
@@ -70,8 +73,14 @@ public final class PoolRequestFactory {
                 schedulingClass.acceptsFewerGpus()
                         ? Optional.empty()
                         : requestSignature.map(signature -> new FailedAttempts(
-                                poolCapacity, signature, schedulingState, schedulingClass.isGrowth())),
-                schedulingState.runningWork().running(poolCapacity.pool().id(), key.path()),
+                                poolCapacity,
+                                quotaRequest,
+                                ofGroup,
+                                signature,
+                                schedulingState,
+                                schedulingState.tenant(key.path().tenant()),
+                                schedulingClass.isGrowth())),
+                ofGroup,
                 inMillis -> isOpen(schedulingClass, poolCapacity.pool(), inMillis),
                 schedulingState.cluster().meters(poolCapacity.pool().id(), key.path()));
     }

@@ -67,7 +67,10 @@ public final class SchedulingState {
     private final SortedMap<WorkloadId, Workload> outsidePreferredPool = new TreeMap<>();
     private final Map<PoolId, NavigableSet<Release>> releases = new HashMap<>();
     private final Map<PoolId, SortedMap<WorkloadId, PendingRelease>> pendingReleases = new HashMap<>();
-    private final NavigableMap<Long, Integer> startedAt = new TreeMap<>();
+    /** The start times of all work that holds devices, with the number of such workloads of each tenant. */
+    private final NavigableMap<Long, Map<String, Integer>> startedAt = new TreeMap<>();
+
+    private final Map<String, TenantState> tenants = new HashMap<>();
 
     /**
      * The times from which work that started from a backfill reservation may be reclaimed by the right of fair share,
@@ -147,10 +150,15 @@ public final class SchedulingState {
     public void advanceTo(long millis, List<Long> leastRuntimesMillis) {
         boolean comesOfAge = reclaimableFrom.higherKey(nowMillis) instanceof Long first && first <= millis;
         for (long least : leastRuntimesMillis) {
-            comesOfAge |= startedAt.higherKey(nowMillis - least) instanceof Long started && started + least <= millis;
+            for (Map<String, Integer> ofTenants : millis <= nowMillis
+                    ? List.<Map<String, Integer>>of()
+                    : startedAt.subMap(nowMillis - least, false, millis - least, true).values()) {
+                comesOfAge = true;
+                ofTenants.keySet().forEach(tenant -> tenant(tenant).recordChange());
+            }
         }
         if (comesOfAge) {
-            recordReclaimable();
+            countReclaimable();
         }
         nowMillis = millis;
     }
@@ -160,10 +168,24 @@ public final class SchedulingState {
         return changes.useChanges() + reclaimableChanges;
     }
 
-    /** Records that running work may be evicted that could not be before. */
+    /** Records that running work of any tenant may be evicted that could not be before. */
     public void recordReclaimable() {
+        tenants.values().forEach(TenantState::recordChange);
+        countReclaimable();
+    }
+
+    private void countReclaimable() {
         cluster.moveSearches().countRelease();
         reclaimableChanges++;
+    }
+
+    TenantState tenant(String tenant) {
+        TenantState known = tenants.get(tenant);
+        if (known == null) {
+            known = new TenantState();
+            tenants.put(tenant, known);
+        }
+        return known;
     }
 
     /** The time at which a pool opens or closes next; empty if none is known. */
@@ -292,6 +314,7 @@ public final class SchedulingState {
 
     /** Logs a change of the group's use. If some quota keeps idle capacity, the change may affect every group. */
     private void recordChange(QuotaPath path) {
+        tenant(path.tenant()).recordChange();
         if (allIsLent) {
             GroupState groupState = group(path);
             changes.add(groupState.recordChange(!declaredState.caps().isEmpty()));
@@ -306,6 +329,9 @@ public final class SchedulingState {
     /** Logs a change of a fair share. The share of a group's own node bounds what the group may reclaim. */
     public void recordFairShareChange(QuotaNode node) {
         changes.add(new FairShareChange(node));
+        if (!node.isRoot()) {
+            tenant(node.path().tenant()).recordChange();
+        }
         GroupState groupState = node.children().isEmpty() ? groupStates.get(node.path()) : null;
         if (groupState != null) {
             changes.add(groupState);
@@ -353,7 +379,9 @@ public final class SchedulingState {
                 .computeIfAbsent(holding.allocation().pool(), pool -> new TreeMap<>())
                 .put(workload.id(), goes));
         if (agesMatter) {
-            startedAt.merge(holding.startedMillis(), 1, Integer::sum);
+            startedAt
+                    .computeIfAbsent(holding.startedMillis(), started -> new TreeMap<>())
+                    .merge(workload.path().tenant(), 1, Integer::sum);
         }
         countReclaimable(holding, 1);
         recordChange(workload.path());
@@ -363,6 +391,7 @@ public final class SchedulingState {
     public void remove(Workload workload) {
         workload.nomination().ifPresent(place -> {
             cluster.remove(booking(workload, place), UsageView.PROJECTED);
+            runningWork.recordFreed(place);
             nominated.remove(workload.id());
             recordChange(workload.path());
         });
@@ -382,6 +411,7 @@ public final class SchedulingState {
         cluster.remove(booking(workload, holding.allocation()), UsageView.CURRENT);
         remaining(holding).ifPresent(rest -> cluster.remove(booking(workload, rest), UsageView.PROJECTED));
         evictionCandidate(workload, holding).ifPresent(runningWork::remove);
+        runningWork.recordFreed(holding.allocation());
         if (isOutsidePreferredPool(workload, holding)) {
             outsidePreferredPool.remove(workload.id());
         }
@@ -396,7 +426,11 @@ public final class SchedulingState {
                         pendingReleases.get(holding.allocation().pool()))
                 .remove(workload.id()));
         if (agesMatter) {
-            startedAt.merge(holding.startedMillis(), -1, (count, less) -> count + less == 0 ? null : count + less);
+            startedAt.computeIfPresent(holding.startedMillis(), (started, ofTenants) -> {
+                ofTenants.merge(
+                        workload.path().tenant(), -1, (count, less) -> count + less == 0 ? null : count + less);
+                return ofTenants.isEmpty() ? null : ofTenants;
+            });
         }
         countReclaimable(holding, -1);
         recordChange(workload.path());
