@@ -11,8 +11,11 @@ import java.util.List;
 import java.util.jar.JarFile;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The content of the agent's jar, and the commands of the whole program. */
+@Execution(ExecutionMode.CONCURRENT)
 class ArtefactsIT {
 
     private static final Path AGENT = Path.of("target", "agent", "quartermaster-agent.jar");

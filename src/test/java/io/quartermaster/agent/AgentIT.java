@@ -25,8 +25,11 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The environment of work on a node, and the agent's reports about it. */
+@Execution(ExecutionMode.CONCURRENT)
 class AgentIT extends RealAgent {
     @Test
     void reportsTheExitCodeOfWorkThatFails() throws Exception {

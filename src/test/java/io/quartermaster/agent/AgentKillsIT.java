@@ -13,8 +13,11 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The agent is killed repeatedly while it works, at moments that a seed decides. */
+@Execution(ExecutionMode.CONCURRENT)
 class AgentKillsIT extends RealAgent {
     private static final int KILLS = 5;
     private static final int ATTEMPTS_PER_LIFE = 4;

@@ -18,8 +18,11 @@ import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** An attempt starts at most once, whatever process dies meanwhile. */
+@Execution(ExecutionMode.CONCURRENT)
 class AgentRestartIT extends RealAgent {
     @Test
     void aKilledAgentsWorkGoesOnAndTheNextAgentReportsItsEnd() throws Exception {

@@ -14,8 +14,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** Work ends when it must, and has time to save its state before. */
+@Execution(ExecutionMode.CONCURRENT)
 class AgentStopIT extends RealAgent {
     @Test
     void workEndsWithTheLeaseAlthoughTheAgentIsDead() throws Exception {

@@ -15,8 +15,11 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** One unreadable attempt affects neither the node nor the work of other attempts. */
+@Execution(ExecutionMode.CONCURRENT)
 class AgentTroubleIT extends RealAgent {
 
     /**

@@ -27,11 +27,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The packaged program as users start it: real processes, with an external Keycloak that this test does not need. */
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock("a whole installation")
 class ServiceProcessIT {
 
     private static final Duration PATIENCE = Duration.ofMinutes(12);

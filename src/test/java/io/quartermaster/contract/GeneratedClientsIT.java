@@ -14,8 +14,11 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.parallel.Execution;
+import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A generator accepts the contract, and its clients compile. */
+@Execution(ExecutionMode.CONCURRENT)
 class GeneratedClientsIT {
 
     @Test

@@ -25,7 +25,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
 import org.junit.jupiter.api.parallel.Execution;
 import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Runs the commands of {@code docs/tutorials} as a reader types them, page by page, against one packaged program.
@@ -36,7 +35,6 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @Execution(ExecutionMode.CONCURRENT)
-@ResourceLock("a whole installation")
 class TutorialsIT {
 
     private static final Path PAGES = Path.of("docs", "tutorials");
