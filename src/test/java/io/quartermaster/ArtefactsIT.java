@@ -2,6 +2,7 @@ package io.quartermaster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -11,11 +12,9 @@ import java.util.List;
 import java.util.jar.JarFile;
 import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The content of the agent's jar, and the commands of the whole program. */
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class ArtefactsIT {
 
     private static final Path AGENT = Path.of("target", "agent", "quartermaster-agent.jar");

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.testing.OwnProcesses;
 import io.quartermaster.testing.RandomCases;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -13,11 +14,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** The agent is killed repeatedly while it works, at moments that a seed decides. */
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class AgentKillsIT extends RealAgent {
     private static final int KILLS = 5;
     private static final int ATTEMPTS_PER_LIFE = 4;

@@ -11,6 +11,7 @@ import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.StopReason;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,11 +20,9 @@ import java.util.List;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** All processes of paused work stop, and later continue at the same point. */
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class AgentPauseIT extends RealAgent {
     /** Counts in the shell, with a child that counts too. Neither saves its count, so a restart would begin at zero. */
     private static final String COUNT = """

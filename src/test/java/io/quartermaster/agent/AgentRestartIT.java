@@ -12,17 +12,16 @@ import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder;
 import io.quartermaster.agent.supervisor.Supervisor;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Optional;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** An attempt starts at most once, whatever process dies meanwhile. */
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class AgentRestartIT extends RealAgent {
     @Test
     void aKilledAgentsWorkGoesOnAndTheNextAgentReportsItsEnd() throws Exception {

@@ -8,6 +8,7 @@ import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.supervisor.AttemptFolder;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,11 +16,9 @@ import java.nio.file.attribute.PosixFilePermissions;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** One unreadable attempt affects neither the node nor the work of other attempts. */
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class AgentTroubleIT extends RealAgent {
 
     /**

@@ -7,6 +7,7 @@ import io.quartermaster.cli.demo.ApiClient;
 import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Secrets;
+import io.quartermaster.testing.OwnProcesses;
 import io.quartermaster.testing.RandomCases;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -31,15 +32,13 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /**
  * The main use of the product: the packaged program with everything it starts, and the demonstration played against it
  * through the public API. A second run kills the service and the agent in the middle.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class DemoIT {
 
     private static final Duration PATIENCE = TestInstallation.PATIENCE;

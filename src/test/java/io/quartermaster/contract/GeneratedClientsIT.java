@@ -2,6 +2,7 @@ package io.quartermaster.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
@@ -14,11 +15,9 @@ import javax.tools.JavaCompiler;
 import javax.tools.StandardJavaFileManager;
 import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** A generator accepts the contract, and its clients compile. */
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class GeneratedClientsIT {
 
     @Test

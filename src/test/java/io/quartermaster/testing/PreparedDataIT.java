@@ -5,11 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
 
 /** {@code ./qm test} runs it beside the unit tests, so that no integration test waits for the preparation. */
-@Execution(ExecutionMode.CONCURRENT)
+@OwnProcesses
 class PreparedDataIT {
 
     @Test
