@@ -11,8 +11,8 @@ import org.junit.jupiter.api.parallel.ResourceLock;
 import org.junit.jupiter.api.parallel.ResourceLocksProvider;
 
 /**
- * The class starts the processes that it tests, and mostly waits for them: it runs beside other classes. Its methods run
- * one after the other.
+ * The class starts the processes that it tests, and mostly waits for them, so it runs beside other classes. Its methods
+ * run one after the other.
  */
 @Target(ElementType.TYPE)
 @Retention(RetentionPolicy.RUNTIME)
