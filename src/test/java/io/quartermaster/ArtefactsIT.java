@@ -2,6 +2,7 @@ package io.quartermaster;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -13,6 +14,7 @@ import java.util.zip.ZipEntry;
 import org.junit.jupiter.api.Test;
 
 /** The content of the agent's jar, and the commands of the whole program. */
+@OwnProcesses
 class ArtefactsIT {
 
     private static final Path AGENT = Path.of("target", "agent", "quartermaster-agent.jar");

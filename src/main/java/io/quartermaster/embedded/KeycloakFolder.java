@@ -61,6 +61,8 @@ final class KeycloakFolder {
                 .redirectErrorStream(true)
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()));
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
+        // The optimizing compiler would take half of the time of this short run.
+        builder.environment().put("JAVA_OPTS_APPEND", "-XX:TieredStopAtLevel=1 -XX:-UseG1GC -XX:+UseSerialGC");
         Process process = builder.start();
         try {
             if (!process.waitFor(BUILD_MINUTES, TimeUnit.MINUTES) || process.exitValue() != 0) {

@@ -23,8 +23,6 @@ final class CellView {
 
     /** The most plans at one moment. The leader needs far fewer until it has no more decisions. */
     private static final int MAX_PLANS = 50;
-    /** The time for the remedies of one explanation, which must not delay the others. */
-    private static final Duration REMEDY_TIME_LIMIT = Duration.ofMillis(500);
 
     private final CellSnapshot snapshot;
     private final InsightConfig config;
@@ -65,12 +63,12 @@ final class CellView {
 
     /**
      * The outlook of a workload, computed once. Empty if it does not wait, or only waits for its victims to leave its
-     * nominated place. The search for remedies takes at most {@link #REMEDY_TIME_LIMIT}.
+     * nominated place. The search for remedies has a time limit, because it must not delay other explanations.
      */
     Optional<Outlook> outlook(WorkloadId workload) {
         return outlooks.computeIfAbsent(workload, id -> {
             Engine engine = planned();
-            long until = System.nanoTime() + REMEDY_TIME_LIMIT.toNanos();
+            long until = System.nanoTime() + config.remedyTimeLimit().toNanos();
             return engine.outlook(id, snapshot.asOfMillis(), () -> System.nanoTime() - until > 0);
         });
     }

@@ -33,6 +33,10 @@ interface InsightConfig {
     @WithDefault("1s")
     Duration forecastTimeLimit();
 
+    /** The time limit of the search for remedies of one explanation; those that it has found by then are shown. */
+    @WithDefault("500ms")
+    Duration remedyTimeLimit();
+
     /** How far outlooks look ahead, and simulations without a horizon of their own. */
     @WithDefault("24h")
     Duration horizon();

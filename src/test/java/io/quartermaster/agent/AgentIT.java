@@ -13,6 +13,7 @@ import io.quartermaster.agent.protocol.StopReason;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.agent.supervisor.AttemptOutput;
 import io.quartermaster.agent.supervisor.Commands;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,6 +28,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** The environment of work on a node, and the agent's reports about it. */
+@OwnProcesses
 class AgentIT extends RealAgent {
     @Test
     void reportsTheExitCodeOfWorkThatFails() throws Exception {

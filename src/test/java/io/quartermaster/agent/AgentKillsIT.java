@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
+import io.quartermaster.testing.OwnProcesses;
 import io.quartermaster.testing.RandomCases;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,6 +16,7 @@ import java.util.Random;
 import org.junit.jupiter.api.Test;
 
 /** The agent is killed repeatedly while it works, at moments that a seed decides. */
+@OwnProcesses
 class AgentKillsIT extends RealAgent {
     private static final int KILLS = 5;
     private static final int ATTEMPTS_PER_LIFE = 4;

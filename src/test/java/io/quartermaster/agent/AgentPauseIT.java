@@ -11,6 +11,7 @@ import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.StopReason;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -21,6 +22,7 @@ import java.util.UUID;
 import org.junit.jupiter.api.Test;
 
 /** All processes of paused work stop, and later continue at the same point. */
+@OwnProcesses
 class AgentPauseIT extends RealAgent {
     /** Counts in the shell, with a child that counts too. Neither saves its count, so a restart would begin at zero. */
     private static final String COUNT = """
@@ -28,6 +30,9 @@ class AgentPauseIT extends RealAgent {
             (setsid sh -c 'n=0; while :; do n=$((n+1)); echo $n > %1$s/child; sleep 0.02; done') &
             n=0; while :; do n=$((n+1)); echo $n > %1$s/count.tmp; mv %1$s/count.tmp %1$s/count; sleep 0.02; done
             """;
+
+    /** Half of it is for the suspension, which runs several programs one after the other, also on a busy machine. */
+    private static final long LONG_GRACE = 120_000;
 
     private AttemptOrder counting() throws IOException {
         return Orders.shell(
@@ -47,9 +52,14 @@ class AgentPauseIT extends RealAgent {
     }
 
     private static void awaitPaused(FakeService service, UUID attempt) {
-        await().atMost(PATIENCE).pollInterval(10, MILLISECONDS).until(() -> service.state(attempt)
-                .filter(AttemptState.Paused.class::isInstance)
-                .isPresent());
+        await().atMost(PATIENCE).pollInterval(10, MILLISECONDS).until(() -> {
+            assertThat(service.end(attempt))
+                    .as(() -> "it ended instead: " + service.log(attempt))
+                    .isEmpty();
+            return service.state(attempt)
+                    .filter(AttemptState.Paused.class::isInstance)
+                    .isPresent();
+        });
     }
 
     private AttemptOrder runningCount(FakeService service) throws IOException {
@@ -62,7 +72,7 @@ class AgentPauseIT extends RealAgent {
     }
 
     private void pause(FakeService service, AttemptOrder order) {
-        service.order(Orders.paused(order, 10_000));
+        service.order(Orders.paused(order, LONG_GRACE));
         awaitPaused(service, order.attemptId());
         service.keepPaused(order.attemptId());
     }

@@ -12,6 +12,7 @@ import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.agent.supervisor.AttemptFolder;
 import io.quartermaster.agent.supervisor.Supervisor;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -20,6 +21,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 /** An attempt starts at most once, whatever process dies meanwhile. */
+@OwnProcesses
 class AgentRestartIT extends RealAgent {
     @Test
     void aKilledAgentsWorkGoesOnAndTheNextAgentReportsItsEnd() throws Exception {

@@ -10,12 +10,14 @@ import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.AttemptState.Running;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.StopReason;
+import io.quartermaster.testing.OwnProcesses;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
 /** Work ends when it must, and has time to save its state before. */
+@OwnProcesses
 class AgentStopIT extends RealAgent {
     @Test
     void workEndsWithTheLeaseAlthoughTheAgentIsDead() throws Exception {

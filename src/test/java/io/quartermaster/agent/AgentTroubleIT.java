@@ -8,6 +8,7 @@ import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.supervisor.AttemptFolder;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.Test;
 
 /** One unreadable attempt affects neither the node nor the work of other attempts. */
+@OwnProcesses
 class AgentTroubleIT extends RealAgent {
 
     /**

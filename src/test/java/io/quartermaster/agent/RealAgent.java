@@ -113,6 +113,8 @@ abstract class RealAgent {
     Process fork(FakeService service) throws IOException {
         ProcessBuilder builder = new ProcessBuilder(
                         java(),
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
                         "-cp",
                         System.getProperty("java.class.path"),
                         AgentCommand.class.getName(),

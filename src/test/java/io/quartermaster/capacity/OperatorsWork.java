@@ -25,8 +25,7 @@ abstract class OperatorsWork {
 
     @BeforeAll
     static void twoTenants() {
-        TestTenants.provision(A);
-        TestTenants.provision(B);
+        TestTenants.provision(A, B);
     }
 
     /** A cluster and a pool of nodes, both of this name. */

@@ -7,6 +7,7 @@ import io.quartermaster.cli.demo.ApiClient;
 import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Secrets;
+import io.quartermaster.testing.OwnProcesses;
 import io.quartermaster.testing.RandomCases;
 import java.io.BufferedReader;
 import java.io.IOException;
@@ -31,22 +32,18 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * The main use of the product: the packaged program with everything it starts, and the demonstration played against it
  * through the public API. A second run kills the service and the agent in the middle.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock("a whole installation")
+@OwnProcesses
 class DemoIT {
 
     private static final Duration PATIENCE = TestInstallation.PATIENCE;
     private static final String PATIENCE_SECONDS = Long.toString(PATIENCE.toSeconds());
-    private static final int MOST_STEPS = 960;
+    private static final int MOST_STEPS = 640;
 
     /** {@code -Dqm.long=true} repeats the demonstration until fifty processes were killed. */
     private static final int KILLS = Boolean.getBoolean("qm.long") ? 50 : 2;
@@ -143,7 +140,7 @@ class DemoIT {
         long seed = RandomCases.firstSeed();
         Random random = new Random(seed);
         for (int killed = 0; killed < KILLS; ) {
-            Play play = play("--steps", "60", "--patience", PATIENCE_SECONDS);
+            Play play = play("--steps", "30", "--patience", PATIENCE_SECONDS);
             for (int i = 0; i < KILLS_PER_PLAY && killed < KILLS && !play.isDone(); i++, killed++) {
                 play.awaitLines(1 + random.nextInt(6));
                 killOne(random.nextInt(3) == 0);
@@ -162,7 +159,7 @@ class DemoIT {
     @Test
     @Order(4)
     void aRestartedDatabaseAndAnEmptiedRedisCostTimeAndNothingElse() throws Exception {
-        Play play = play("--steps", "40", "--patience", PATIENCE_SECONDS);
+        Play play = play("--steps", "24", "--patience", PATIENCE_SECONDS);
 
         play.awaitLines(4);
         emptyRedis();
@@ -268,11 +265,11 @@ class DemoIT {
     }
 
     /**
-     * On a slow machine, jobs of half a minute end before the last preemption of the story; then the jobs become
+     * On a slow machine, jobs of twenty seconds end before the last preemption of the story; then the jobs become
      * longer.
      */
     private static Played playWithoutEarlyEnds() throws Exception {
-        for (int steps = 60; ; steps *= 4) {
+        for (int steps = 40; ; steps *= 4) {
             Played played = play("--steps", Integer.toString(steps), "--patience", PATIENCE_SECONDS)
                     .end();
             List<String> lines = played.lines();

@@ -140,7 +140,6 @@ class LauncherTest {
     @CsvSource(
             delimiter = '|',
             value = {
-                "test                                  | verify",
                 "test -DskipITs                        | verify -DskipITs",
                 "test --seed 7 -DskipITs               | verify -Dqm.seed=7 -DskipITs",
                 "test --unit                           | test -Dspotless.check.skip -Dqm.cases=25",
@@ -160,6 +159,52 @@ class LauncherTest {
         Files.createDirectories(home.resolve("src/test/java"));
         assertThat(run(arguments.split(" ")).replace(home.toString(), "HOME"))
                 .isEqualTo("called with -B -ntp " + goals + "\n");
+    }
+
+    @Test
+    void theWholeGateRunsInSteps() throws Exception {
+        givenAJdk();
+        givenAProgram(home.resolve("mvnw"));
+        Path tests = Files.createDirectories(home.resolve("src/test/java/cli"));
+        Files.writeString(tests.resolve("ProcessIT.java"), "class ProcessIT {}");
+        Files.writeString(tests.resolve("OtherIT.java"), "@QuarkusTest\nclass OtherIT {}");
+
+        assertThat(run("test", "--seed", "7")).contains("qm: all tests passed in ");
+
+        String part = "failsafe:integration-test failsafe:verify -Dit.part=";
+        assertThat(step("format")).isEqualTo("spotless:check");
+        assertThat(step("compile")).isEqualTo("process-test-classes -Dspotless.check.skip -Dqm.seed=7");
+        assertThat(step("package")).startsWith("package -Dspotless.check.skip");
+        assertThat(step("unit")).isEqualTo("surefire:test -Dqm.seed=7");
+        assertThat(step("services")).startsWith(part + "services -Dit.test=*IT,!PreparedDataIT,!ProcessIT,!io/");
+        assertThat(step("cells")).startsWith(part + "cells -Dit.test=io/").endsWith(",!ProcessIT -Dqm.seed=7");
+        assertThat(step("processes")).isEqualTo(part + "processes -Dit.test=ProcessIT -Dqm.seed=7");
+    }
+
+    @Test
+    void aStepThatFailsFailsTheGateAndNamesItsOutput() throws Exception {
+        givenAJdk();
+        Path maven = home.resolve("mvnw");
+        Files.writeString(maven, """
+                #!/bin/sh
+                case "$*" in *surefire:test*) echo '[ERROR] BookTest.aTest:7 was wrong'; exit 1;; esac
+                """);
+        Files.setPosixFilePermissions(maven, PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        Started failed = start("test");
+
+        assertThat(failed.exitCode()).isEqualTo(1);
+        assertThat(failed.output())
+                .contains("unit: [ERROR] BookTest.aTest:7 was wrong", "qm: unit FAILED", "target/gate/unit.log")
+                .contains("qm: package passed")
+                .doesNotContain("services");
+    }
+
+    /** The arguments with which a step of the gate called Maven. */
+    private String step(String name) throws IOException {
+        return Files.readString(home.resolve("target/gate/" + name + ".log"))
+                .strip()
+                .replaceFirst("^called with -B -ntp ", "");
     }
 
     @Test

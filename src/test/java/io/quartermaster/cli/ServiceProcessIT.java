@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.Ports;
 import io.quartermaster.launch.ExitCodes;
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -25,13 +26,9 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /** The packaged program as users start it: real processes, with an external Keycloak that this test does not need. */
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock("a whole installation")
+@OwnProcesses
 class ServiceProcessIT {
 
     private static final Duration PATIENCE = Duration.ofMinutes(12);

@@ -62,8 +62,8 @@ class ClientStoriesIT {
                 .body(Map.of("name", FLEET, "cluster", FLEET, "pool", FLEET))
                 .post("/v1/operator/nodes"));
         agent = agent(made(request(operatorToken()).post("/v1/operator/nodes/" + FLEET + "/credential")));
+        TestTenants.provision(PYTHON, TYPESCRIPT);
         for (String tenant : List.of(PYTHON, TYPESCRIPT)) {
-            TestTenants.provision(tenant);
             made(request(operatorToken())
                     .body(Map.of("reserved", "1", "limit", "1"))
                     .put("/v1/operator/tenants/" + tenant + "/allotments/" + FLEET));

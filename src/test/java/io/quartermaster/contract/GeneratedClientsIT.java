@@ -2,6 +2,7 @@ package io.quartermaster.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
@@ -16,6 +17,7 @@ import javax.tools.ToolProvider;
 import org.junit.jupiter.api.Test;
 
 /** A generator accepts the contract, and its clients compile. */
+@OwnProcesses
 class GeneratedClientsIT {
 
     @Test

@@ -50,20 +50,21 @@ final class Stored {
 
     /** By table, the number of all rows. */
     Map<String, String> rowCounts() {
-        Map<String, String> counts = new TreeMap<>();
+        // The leader removes inbox rows at any time; the identity column shows how many were ever inserted.
+        StringBuilder query = new StringBuilder(
+                "select 'inbox', coalesce(pg_sequence_last_value(pg_get_serial_sequence('inbox', 'id')), 0)::text");
         for (String table :
                 names("select table_name from information_schema.tables where table_schema = 'public' and table_type = "
                         + "'BASE TABLE'")) {
-            // The leader removes inbox rows at any time; the identity column shows how many were ever inserted.
             if (!APART.contains(table) && !BOOKS.contains(table) && !table.equals("inbox")) {
-                counts.put(table, text("select count(*)::text from " + table, Tuple.tuple()));
+                query.append(" union all select '%1$s', count(*)::text from %1$s".formatted(table));
             }
         }
-        counts.put(
-                "inbox",
-                text(
-                        "select coalesce(pg_sequence_last_value(pg_get_serial_sequence('inbox', 'id')), 0)::text",
-                        Tuple.tuple()));
+        Map<String, String> counts = new TreeMap<>();
+        database.on(connection -> connection.query(query.toString()).execute())
+                .await()
+                .atMost(PATIENCE)
+                .forEach(row -> counts.put(row.getString(0), row.getString(1)));
         return counts;
     }
 

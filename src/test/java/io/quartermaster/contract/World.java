@@ -46,6 +46,7 @@ record World(String tenant, Map<String, String> ids) {
         Both known = both;
         if (known == null) {
             shared();
+            TestTenants.provision("contract-a", "contract-b");
             known = new Both(make("contract-a"), make("contract-b"));
             both = known;
         }
@@ -98,7 +99,6 @@ record World(String tenant, Map<String, String> ids) {
     }
 
     private static World make(String tenant) {
-        TestTenants.provision(tenant);
         String own = "/v1/tenants/" + tenant;
         String profile = tenant + "-profile";
         String policy = tenant + "-policy";

@@ -3,6 +3,7 @@ package io.quartermaster.documents;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.quartermaster.testing.OwnProcesses;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -23,9 +24,6 @@ import org.junit.jupiter.api.MethodOrderer;
 import org.junit.jupiter.api.Order;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestMethodOrder;
-import org.junit.jupiter.api.parallel.Execution;
-import org.junit.jupiter.api.parallel.ExecutionMode;
-import org.junit.jupiter.api.parallel.ResourceLock;
 
 /**
  * Runs the commands of {@code docs/tutorials} as a reader types them, page by page, against one packaged program.
@@ -35,8 +33,7 @@ import org.junit.jupiter.api.parallel.ResourceLock;
  * program with {@code --unsafe-demo}, so that the commands also run on machines that cannot confine work.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
-@Execution(ExecutionMode.CONCURRENT)
-@ResourceLock("a whole installation")
+@OwnProcesses
 class TutorialsIT {
 
     private static final Path PAGES = Path.of("docs", "tutorials");

@@ -56,8 +56,7 @@ class CapacityReservationsIT {
      */
     @BeforeAll
     static void twoTenantsShareAPool() {
-        TestTenants.provision(A);
-        TestTenants.provision(B);
+        TestTenants.provision(A, B);
         request(operatorToken())
                 .body(Map.of("name", POOL, "capacity", "20"))
                 .post("/v1/operator/pools")

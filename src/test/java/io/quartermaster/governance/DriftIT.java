@@ -49,8 +49,8 @@ class DriftIT {
                 .post("/v1/operator/pools")
                 .then()
                 .statusCode(201);
+        TestTenants.provision(A, B);
         for (String tenant : List.of(A, B)) {
-            TestTenants.provision(tenant);
             request(operatorToken())
                     .body(Map.of("reserved", "4"))
                     .put("/v1/operator/tenants/" + tenant + "/allotments/drifting")

@@ -54,8 +54,8 @@ class KeycloakOutageIT {
                 .post("/v1/operator/pools")
                 .then()
                 .statusCode(201);
+        TestTenants.provision(A, B);
         for (String tenant : List.of(A, B)) {
-            TestTenants.provision(tenant);
             request(operatorToken())
                     .body(Map.of("reserved", "4"))
                     .put("/v1/operator/tenants/" + tenant + "/allotments/outage")

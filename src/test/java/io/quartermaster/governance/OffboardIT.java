@@ -41,8 +41,8 @@ class OffboardIT {
                 .post("/v1/operator/pools")
                 .then()
                 .statusCode(201);
+        TestTenants.provision(LEAVES, WORKS);
         for (String tenant : List.of(LEAVES, WORKS)) {
-            TestTenants.provision(tenant);
             request(operatorToken())
                     .body(Map.of("reserved", "4"))
                     .put("/v1/operator/tenants/" + tenant + "/allotments/offboarding")

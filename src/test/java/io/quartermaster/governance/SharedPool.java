@@ -35,8 +35,7 @@ public abstract class SharedPool {
         if (shared) {
             return;
         }
-        TestTenants.provision(A);
-        TestTenants.provision(B);
+        TestTenants.provision(A, B);
         request(operatorToken())
                 .body(Map.of("name", POOL, "capacity", "20", "topologyLevels", List.of("zone", "rack")))
                 .post("/v1/operator/pools")

@@ -41,8 +41,7 @@ class SimulationsIT {
             awaitCurrentView();
             return;
         }
-        provision(A);
-        provision(B);
+        provision(A, B);
         ok(request(operatorToken())
                 .body(Map.of("name", COUNTED, "capacity", "4"))
                 .post("/v1/operator/pools"));

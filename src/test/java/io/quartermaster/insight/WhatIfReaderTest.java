@@ -47,6 +47,11 @@ class WhatIfReaderTest {
         }
 
         @Override
+        public Duration remedyTimeLimit() {
+            return Duration.ofMillis(500);
+        }
+
+        @Override
         public Duration horizon() {
             return Duration.ofHours(24);
         }

@@ -22,12 +22,15 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.Test;
 
 /** The limits of the API's listener, and the headers of all its answers. */
 @QuarkusTest
 class RequestLimitsIT {
 
+    private static final Pattern CONTENT_LENGTH = Pattern.compile("(?i)\r\ncontent-length: *([0-9]+)\r\n");
     private static final SocketAddress HERE = SocketAddress.inetSocketAddress(1, "127.0.0.1");
 
     @Inject
@@ -72,7 +75,7 @@ class RequestLimitsIT {
 
     private static final int MORE_THAN_A_BODY = 9 * 1024 * 1024;
 
-    /** The answer to a hand-written request, up to the end of its connection or of a timeout. */
+    /** The answer to a hand-written request, up to its end, or to the end of its connection. */
     private static String answer(String head, byte[] body) throws IOException {
         return answer(URI.create("http://localhost:" + RestAssured.port), head, body);
     }
@@ -83,19 +86,27 @@ class RequestLimitsIT {
             socket.getOutputStream().write(head.getBytes(StandardCharsets.ISO_8859_1));
             socket.getOutputStream().write(body);
             socket.getOutputStream().flush();
-            StringBuilder answer = new StringBuilder();
+            ByteArrayOutputStream answer = new ByteArrayOutputStream();
             byte[] bytes = new byte[8_192];
+            int n = 0;
             try {
-                for (int n = socket.getInputStream().read(bytes);
-                        n >= 0;
-                        n = socket.getInputStream().read(bytes)) {
-                    answer.append(new String(bytes, 0, n, StandardCharsets.UTF_8));
+                while (n >= 0 && !isComplete(answer)) {
+                    answer.write(bytes, 0, n);
+                    n = socket.getInputStream().read(bytes);
                 }
             } catch (SocketTimeoutException e) {
-                // The connection stays open for the next request.
+                // What came by now is the answer.
             }
-            return answer.toString();
+            return answer.toString(StandardCharsets.UTF_8);
         }
+    }
+
+    /** Whether the answer has as many bytes as its header says; the connection may stay open. */
+    private static boolean isComplete(ByteArrayOutputStream answer) {
+        String text = answer.toString(StandardCharsets.ISO_8859_1);
+        int body = text.indexOf("\r\n\r\n") + 4;
+        Matcher length = CONTENT_LENGTH.matcher(text);
+        return body >= 4 && length.find() && text.length() - body >= Integer.parseInt(length.group(1));
     }
 
     private static void requireTooLarge(String answer) {

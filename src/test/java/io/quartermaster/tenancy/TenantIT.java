@@ -55,8 +55,7 @@ class TenantIT {
 
     @BeforeAll
     static void twoTenants() {
-        TestTenants.provision(A);
-        TestTenants.provision(B);
+        TestTenants.provision(A, B);
     }
 
     @Test

@@ -10,6 +10,7 @@ import io.restassured.response.Response;
 import io.restassured.specification.RequestSpecification;
 import java.net.URI;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -55,17 +56,21 @@ public final class TestTenants {
     }
 
     /**
-     * Creates a tenant of the demo plan, with groups {@code /rnd} and {@code /devops}, and returns when it is usable.
+     * Creates tenants of the demo plan side by side, with groups {@code /rnd} and {@code /devops}, and returns when
+     * they are usable.
      */
-    public static void provision(String id) {
-        String operation = request(operatorToken())
-                .body(Map.of("id", id, "plan", "demo", "displayName", "Tenant " + id))
-                .post("/v1/operator/tenants")
-                .then()
-                .statusCode(202)
-                .extract()
-                .path("id");
-        awaitState(operation, "succeeded");
+    public static void provision(String... ids) {
+        List<String> operations = new ArrayList<>();
+        for (String id : ids) {
+            operations.add(request(operatorToken())
+                    .body(Map.of("id", id, "plan", "demo", "displayName", "Tenant " + id))
+                    .post("/v1/operator/tenants")
+                    .then()
+                    .statusCode(202)
+                    .extract()
+                    .path("id"));
+        }
+        operations.forEach(operation -> awaitState(operation, "succeeded"));
     }
 
     public static void awaitState(String operation, String state) {

@@ -52,8 +52,7 @@ class TokensIT {
     @BeforeAll
     static void twoTenants() throws GeneralSecurityException {
         forgersKey = KeyPairGenerator.getInstance("RSA").generateKeyPair();
-        TestTenants.provision(A);
-        TestTenants.provision(B);
+        TestTenants.provision(A, B);
     }
 
     @Test

@@ -50,8 +50,7 @@ abstract class TwoTenantsWork {
     void twoTenantsAndTheirQueues() {
         rows = new QueueRows(database, A);
         if (rnd.isEmpty()) {
-            provision(A);
-            provision(B);
+            provision(A, B);
             UUID pool = rows.pool("workloads", 4);
             rnd = rows.queue("/rnd", pool, 2, 3, 1, 10_000);
             devops = rows.queue("/devops", pool, 2, 4, 1, 10_000);

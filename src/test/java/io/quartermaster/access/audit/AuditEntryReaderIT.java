@@ -37,8 +37,7 @@ class AuditEntryReaderIT {
 
     @BeforeAll
     static void twoTenantsAndSomeChanges() {
-        TestTenants.provision(A);
-        TestTenants.provision(B);
+        TestTenants.provision(A, B);
         for (String group : List.of("/one", "/one/two", "/three")) {
             request(adminToken(A))
                     .body(Map.of("path", group))
