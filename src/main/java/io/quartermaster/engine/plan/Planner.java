@@ -463,8 +463,8 @@ public final class Planner {
         if (made == EvictionOutcome.NONE && allowedActions == Preemptor.AllowedActions.EVICT) {
             boolean admitted =
                     QuotaAdmission.projected(poolRequest.quotaRequest()).isEmpty();
-            failed.ifPresent(attempts -> attempts.recordRoomFailure(
-                    within, admitted, byMovesOnly, evictionPlanner.mayReclaim(preemptor)));
+            failed.ifPresent(attempts ->
+                    attempts.recordRoomFailure(within, admitted, byMovesOnly, evictionPlanner.mayReclaim(preemptor)));
             if (admitted) {
                 failed.ifPresent(attempts -> attempts.recordReleasesFailure(within));
             }

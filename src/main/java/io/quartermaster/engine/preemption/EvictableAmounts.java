@@ -41,6 +41,7 @@ final class EvictableAmounts {
     private final boolean canGainInside;
     /** Whether evictions in its tenant could give it another right against other tenants. */
     private final boolean canGainOutside;
+
     private final Predicate<EvictionUnit> candidate;
     private static final Branch NO_BRANCH = new Branch(OptionalLong.of(0));
 
@@ -118,8 +119,7 @@ final class EvictableAmounts {
             Set<Branch> counted = Collections.newSetFromMap(new IdentityHashMap<>());
             long leaving = 0;
             for (Map.Entry<Group, Branch> ofGroup : ofGroups.entrySet()) {
-                boolean isBelow =
-                        node.tree() != ordering || node.covers(ordering.leaf(ofGroup.getKey().path));
+                boolean isBelow = node.tree() != ordering || node.covers(ordering.leaf(ofGroup.getKey().path));
                 leaving += isBelow && counted.add(ofGroup.getValue())
                         ? ofGroup.getValue().bound()
                         : 0;
@@ -235,7 +235,8 @@ final class EvictableAmounts {
         if (free.isEmpty()) {
             return false;
         }
-        FreedNode freedNode = new FreedNode(free.get(), preemptor.placementRequest().shape());
+        FreedNode freedNode =
+                new FreedNode(free.get(), preemptor.placementRequest().shape());
         if (freedNode.fits()) {
             return true;
         }
@@ -305,8 +306,7 @@ final class EvictableAmounts {
                 known = path.equals(preemptor.path())
                         ? new Branch(OptionalLong.empty())
                         : byNode.computeIfAbsent(
-                                rules.branchToCompare(preemptor, path),
-                                node -> new Branch(rules.excessGpuMilli(node)));
+                                rules.branchToCompare(preemptor, path), node -> new Branch(rules.excessGpuMilli(node)));
                 branch = known;
             }
             return known;

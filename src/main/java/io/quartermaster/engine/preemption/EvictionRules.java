@@ -298,10 +298,7 @@ final class EvictionRules {
     }
 
     private static boolean staysWithin(
-            Pair pair,
-            long gpuMilli,
-            ToLongFunction<QuotaNode> measure,
-            ToLongFunction<QuotaNode> leavingGpuMilli) {
+            Pair pair, long gpuMilli, ToLongFunction<QuotaNode> measure, ToLongFunction<QuotaNode> leavingGpuMilli) {
         QuotaNode branch = pair.preemptorBranch();
         if (wouldUse(branch, gpuMilli, leavingGpuMilli) > measure.applyAsLong(branch)) {
             return false;

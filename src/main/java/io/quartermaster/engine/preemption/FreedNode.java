@@ -39,7 +39,8 @@ final class FreedNode {
     /** Adds what the workers of a unit on this node release. */
     void release(EvictionUnit evictionUnit) {
         for (Allocation.Worker worker : evictionUnit.workers()) {
-            if (worker.place() instanceof Allocation.Place.OnNode on && on.node().equals(node.id())) {
+            if (worker.place() instanceof Allocation.Place.OnNode on
+                    && on.node().equals(node.id())) {
                 Shape ofWorker =
                         evictionUnit.candidate().booking().ofWorker(worker).shape();
                 cpuMilli += ofWorker.cpuMilli();

@@ -5,7 +5,6 @@ import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import java.util.Collections;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.SortedSet;
@@ -88,10 +87,8 @@ public final class RunningWorkIndex {
         }
         for (Allocation.Worker worker : allocation.workers()) {
             if (worker.place() instanceof Allocation.Place.OnNode on) {
-                ofPool.evictable
-                        .on(on.node())
-                        .keySet()
-                        .forEach(path -> running(allocation.pool(), path).recordFreed());
+                ofPool.evictable.on(on.node()).keySet().forEach(path -> running(allocation.pool(), path)
+                        .recordFreed());
             }
         }
     }

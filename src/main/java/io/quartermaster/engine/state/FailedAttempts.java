@@ -112,8 +112,7 @@ public final class FailedAttempts {
      * @param byMovesOnly whether nothing was allowed but to move work
      * @param mayReclaim whether work of other groups could be evicted for it
      */
-    public void recordRoomFailure(
-            boolean withinReserved, boolean admitted, boolean byMovesOnly, boolean mayReclaim) {
+    public void recordRoomFailure(boolean withinReserved, boolean admitted, boolean byMovesOnly, boolean mayReclaim) {
         // From now on, the index by node reports the room that comes free beside the group's work.
         schedulingState.runningWork().byNode(poolCapacity.pool().id());
         roomMayReclaim = mayReclaim;
@@ -186,8 +185,6 @@ public final class FailedAttempts {
     /** By how much a start would exceed the capacity of a tree; not positive if it would not. */
     private long excessGpuMilli(int tree) {
         QuotaTree of = quotaRequest.leaves().get(tree).tree();
-        return of.root().used().projected()
-                + quotaRequest.gpuMilli()
-                - of.capacityGpuMilli(UsageView.PROJECTED);
+        return of.root().used().projected() + quotaRequest.gpuMilli() - of.capacityGpuMilli(UsageView.PROJECTED);
     }
 }

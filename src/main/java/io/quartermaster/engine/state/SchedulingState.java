@@ -152,7 +152,9 @@ public final class SchedulingState {
         for (long least : leastRuntimesMillis) {
             for (Map<String, Integer> ofTenants : millis <= nowMillis
                     ? List.<Map<String, Integer>>of()
-                    : startedAt.subMap(nowMillis - least, false, millis - least, true).values()) {
+                    : startedAt
+                            .subMap(nowMillis - least, false, millis - least, true)
+                            .values()) {
                 comesOfAge = true;
                 ofTenants.keySet().forEach(tenant -> tenant(tenant).recordChange());
             }
@@ -427,8 +429,7 @@ public final class SchedulingState {
                 .remove(workload.id()));
         if (agesMatter) {
             startedAt.computeIfPresent(holding.startedMillis(), (started, ofTenants) -> {
-                ofTenants.merge(
-                        workload.path().tenant(), -1, (count, less) -> count + less == 0 ? null : count + less);
+                ofTenants.merge(workload.path().tenant(), -1, (count, less) -> count + less == 0 ? null : count + less);
                 return ofTenants.isEmpty() ? null : ofTenants;
             });
         }
