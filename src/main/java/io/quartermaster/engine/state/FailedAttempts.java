@@ -22,7 +22,7 @@ public final class FailedAttempts {
     private final QuotaRequest quotaRequest;
     private final CandidatesOfGroup ofGroup;
     private final RequestSignature signature;
-    private final TenantState tenantState;
+    private final TenantVersion tenantVersion;
     private final SchedulingState schedulingState;
     private final boolean isGrowth;
     private long startReservations = -1;
@@ -55,11 +55,11 @@ public final class FailedAttempts {
             CandidatesOfGroup ofGroup,
             RequestSignature signature,
             SchedulingState schedulingState,
-            TenantState tenantState,
+            TenantVersion tenantVersion,
             boolean isGrowth) {
         this.quotaRequest = quotaRequest;
         this.ofGroup = ofGroup;
-        this.tenantState = tenantState;
+        this.tenantVersion = tenantVersion;
         this.roomExcessGpuMilli = new long[quotaRequest.leaves().size()];
         this.isGrowth = isGrowth;
         this.poolCapacity = poolCapacity;
@@ -116,7 +116,7 @@ public final class FailedAttempts {
         // From now on, the index by node reports the room that comes free beside the group's work.
         schedulingState.runningWork().byNode(poolCapacity.pool().id());
         roomMayReclaim = mayReclaim;
-        roomTenantChanges = tenantState.changes();
+        roomTenantChanges = tenantVersion.changes();
         roomFreedBeside = ofGroup.freed();
         roomInvalidations = schedulingState.changes().invalidations();
         for (int i = 0; i < roomExcessGpuMilli.length; i++) {
@@ -168,7 +168,7 @@ public final class FailedAttempts {
 
     private boolean nothingHasChangedForItsGroup(boolean withinReserved) {
         return roomInvalidations == schedulingState.changes().invalidations()
-                && roomTenantChanges == tenantState.changes()
+                && roomTenantChanges == tenantVersion.changes()
                 && roomFreedBeside == ofGroup.freed()
                 && (roomAdmitted ? areMovesKnownToFail(withinReserved) : isExcessAsGreat());
     }

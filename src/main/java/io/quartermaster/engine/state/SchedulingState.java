@@ -70,7 +70,7 @@ public final class SchedulingState {
     /** The start times of all work that holds devices, with the number of such workloads of each tenant. */
     private final NavigableMap<Long, Map<String, Integer>> startedAt = new TreeMap<>();
 
-    private final Map<String, TenantState> tenants = new HashMap<>();
+    private final Map<String, TenantVersion> tenants = new LinkedHashMap<>();
 
     /**
      * The times from which work that started from a backfill reservation may be reclaimed by the right of fair share,
@@ -172,7 +172,7 @@ public final class SchedulingState {
 
     /** Records that running work of any tenant may be evicted that could not be before. */
     public void recordReclaimable() {
-        tenants.values().forEach(TenantState::recordChange);
+        tenants.values().forEach(TenantVersion::recordChange);
         countReclaimable();
     }
 
@@ -181,10 +181,10 @@ public final class SchedulingState {
         reclaimableChanges++;
     }
 
-    TenantState tenant(String tenant) {
-        TenantState known = tenants.get(tenant);
+    TenantVersion tenant(String tenant) {
+        TenantVersion known = tenants.get(tenant);
         if (known == null) {
-            known = new TenantState();
+            known = new TenantVersion();
             tenants.put(tenant, known);
         }
         return known;
