@@ -95,7 +95,7 @@ class RequestLimitsIT {
                     n = socket.getInputStream().read(bytes);
                 }
             } catch (SocketTimeoutException e) {
-                // What came by now is the answer.
+                // The connection stays open; the bytes so far are the answer.
             }
             return answer.toString(StandardCharsets.UTF_8);
         }

@@ -71,6 +71,11 @@ public record PlacementRequest(Shape shape, List<Integer> numbers, QuotaPath pat
         return sum;
     }
 
+    /** The shape of the first worker. */
+    public Shape shapeOfFirst() {
+        return shape.of(numbers.getFirst());
+    }
+
     /** This request with another shape. */
     public PlacementRequest with(Shape other) {
         return new PlacementRequest(other, numbers, path, within, first);

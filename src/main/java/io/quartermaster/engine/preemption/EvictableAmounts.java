@@ -236,7 +236,7 @@ final class EvictableAmounts {
             return false;
         }
         FreedNode freedNode =
-                new FreedNode(free.get(), preemptor.placementRequest().shape());
+                new FreedNode(free.get(), preemptor.placementRequest().shapeOfFirst());
         if (freedNode.fits()) {
             return true;
         }

@@ -170,7 +170,9 @@ public final class FailedAttempts {
         return roomInvalidations == schedulingState.changes().invalidations()
                 && roomTenantChanges == tenantVersion.changes()
                 && roomFreedBeside == ofGroup.freed()
-                && (roomAdmitted ? areMovesKnownToFail(withinReserved) : isExcessAsGreat());
+                && (roomAdmitted
+                        ? areMovesKnownToFail(withinReserved)
+                        : roomFreed == signature.freed(Availability.AFTER_RELEASES) && isExcessAsGreat());
     }
 
     private boolean isExcessAsGreat() {
