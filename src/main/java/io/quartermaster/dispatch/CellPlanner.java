@@ -426,7 +426,7 @@ public final class CellPlanner {
         if (record.over()) {
             published.remove(record.id());
         } else {
-            published.put(record.id(), record.terms().binding());
+            published.put(record.id(), record.binding());
         }
     }
 

@@ -63,6 +63,17 @@ class SubmissionService {
     }
 
     Uni<Response> one(TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
+        return one(tenant, caller, body, body, params, uri);
+    }
+
+    /** @param sent the body of the request, which a repeated key must repeat */
+    Uni<Response> one(
+            TenantId tenant,
+            Caller caller,
+            @Nullable Submission body,
+            @Nullable Object sent,
+            WriteParams params,
+            UriInfo uri) {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a submission: queue, name, type, command");
         }
@@ -72,7 +83,7 @@ class SubmissionService {
         Request request = new Request(tenant, caller, List.of(body), i -> "", params, uri);
         return run(
                 request,
-                body,
+                sent,
                 submitted -> WriteReply.created(
                         "/v1/tenants/" + tenant + "/workloads/"
                                 + submitted.getFirst().id(),
