@@ -201,9 +201,9 @@ class WorkloadEditor {
     }
 
     /**
-     * The submitter must be admitted to the queue. The groups of another submitter than the caller are not known, so
-     * then a rule must name that submitter, or admit everyone whom the present queue admits. A caller who manages the
-     * work must also be admitted to the queue itself, or manage the work in it.
+     * The submitter must be admitted to the queue. The groups of a submitter are known only if it is the caller.
+     * Otherwise a rule must name the submitter, or the rules must include those of the present queue. A caller that
+     * manages the work must also be admitted to the queue itself, or manage the work in it.
      */
     private Uni<Void> requireAdmitted(Edit edit, QueueTerms target) {
         Caller caller = edit.caller();

@@ -271,8 +271,8 @@ public final class PlanRows {
 
     /**
      * Writes all rows. Throws {@link StalePlanException} if a row that a start relies on has changed since the plan: a
-     * workload was moved to another queue or got another maximum run time, or a node was retired or moved to another pool. Throws
-     * {@link LockedRowsException} if another transaction keeps the row of a workload locked.
+     * workload was moved to another queue or got another maximum run time, or a node was retired or moved to another
+     * pool. Throws {@link LockedRowsException} if another transaction keeps the row of a workload locked.
      */
     public void write(SystemTransaction transaction, String cell) {
         try {

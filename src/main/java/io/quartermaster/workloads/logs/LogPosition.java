@@ -53,7 +53,7 @@ record LogPosition(int attempt, SortedMap<Integer, Long> offsets) {
         return offsets.getOrDefault(worker, 0L);
     }
 
-    /** This position, with more read of a worker. A newer attempt begins anew. */
+    /** This position, with more read of a worker. A newer attempt begins at 0. */
     LogPosition after(int ofAttempt, int worker, long offset) {
         SortedMap<Integer, Long> next = ofAttempt == attempt ? new TreeMap<>(offsets) : new TreeMap<>();
         next.put(worker, offset);

@@ -47,7 +47,7 @@ public class LogStreamResource {
             operationId = "streamWorkloadLogs",
             summary = "Streams the output of a workload, line by line",
             description = "Server-sent events named `log`. The stream begins with the stored end of the newest "
-                    + "attempt's output, at most 16 KiB per worker. It goes on with the next attempts, and ends with "
+                    + "attempt's output, at most 16 KiB per worker. It continues with the next attempts, and ends with "
                     + "the workload: the last event is named `end` and has its `state`. An event named `gap` has the "
                     + "number of `lostBytes` that were not stored long enough. The stream also ends without `end`: at "
                     + "the latest when the token expires, and within a minute when the user or the tenant is gone. To "

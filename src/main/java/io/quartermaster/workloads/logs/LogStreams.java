@@ -169,7 +169,7 @@ class LogStreams {
             });
         }
 
-        /** Reads at once in the first turn, so that the answer begins, and later after a pause. */
+        /** Reads immediately in the first turn, so that the answer begins, and later after a pause. */
         private Uni<String> next() {
             boolean first = !begun;
             begun = true;
@@ -221,10 +221,11 @@ class LogStreams {
         private void append(StringBuilder events, LogStore.Output output, boolean ended) {
             int worker = output.worker();
             Long before = lengths.put(worker, output.bytes());
-            // A surplus worker that came again begins anew.
+            // A surplus worker that came again begins at 0.
             long offset = output.bytes() < position.offset(worker) ? 0 : position.offset(worker);
             boolean rests = before != null && before == output.bytes();
-            LogTailCutter.Cut cut = LogTailCutter.after(output.tail(), output.bytes(), offset, ended || output.ended() || rests);
+            LogTailCutter.Cut cut =
+                    LogTailCutter.after(output.tail(), output.bytes(), offset, ended || output.ended() || rests);
             if (cut.lostBytes() > 0 && offset > 0) {
                 position = position.after(position.attempt(), worker, cut.fromOffset());
                 events.append(event(
@@ -247,7 +248,7 @@ class LogStreams {
             }
         }
 
-        /** Goes on to the next attempt, or ends the stream when no more output can come. */
+        /** Continues with the next attempt, or ends the stream when no more output can come. */
         private void finish(StringBuilder events, LogStore.Outputs found, boolean missing) {
             if (oneAttempt) {
                 over = true;

@@ -13,7 +13,7 @@ import java.util.UUID;
 
 /**
  * A choice of workloads; absent parts match everything. The conditions use columns of {@code workload} alone, or
- * indexed rows beside it, so that a list reads no other rows of the workloads that it passes over.
+ * indexed rows beside it. So a list reads few other rows for the workloads that it passes over.
  *
  * @param states those that match; empty: all
  * @param reasons codes of the reason in the first pool; empty: with any reason or none

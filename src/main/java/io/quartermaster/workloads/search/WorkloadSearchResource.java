@@ -53,8 +53,8 @@ public class WorkloadSearchResource {
             @BeanParam WorkloadFilterParams filter,
             @Parameter(
                             description =
-                                    "The key of the order. By `started`, the list has only work that has started, by "
-                                            + "`ended` only work that has ended, and by `priority` only work that has "
+                                    "The key of the order. The list by `started` has only work that has started; by "
+                                            + "`ended`, only work that has ended; by `priority`, only work that has "
                                             + "not ended.",
                             schema =
                                     @Schema(

@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The order of a list of workloads: by a key, and by id among equal keys. A page continues after the key and id of the
- * last workload of the page before, so workloads that come or go meanwhile shift no page.
+ * last workload of the page before. So workloads that come or go meanwhile shift no page.
  */
 record WorkloadSort(Key key, boolean descending) {
 

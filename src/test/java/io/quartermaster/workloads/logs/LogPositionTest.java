@@ -23,7 +23,9 @@ class LogPositionTest {
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"7", "1:0", "1:0:0:0", "0:0:1", "1:0:-1", "1:0:1,2:0:1", "a:b:c", "1:0:99999999999999999999", ","})
+    @ValueSource(
+            strings = {"7", "1:0", "1:0:0:0", "0:0:1", "1:0:-1", "1:0:1,2:0:1", "a:b:c", "1:0:99999999999999999999", ","
+            })
     void aTextThatIsNoIdIsRefused(String text) {
         assertThatThrownBy(() -> LogPosition.parse(text))
                 .isInstanceOf(ProblemException.class)

@@ -68,6 +68,7 @@ class LogTailCutterTest {
         String output = "x".repeat(LogTailCutter.MAX_LINE_BYTES + 5);
 
         assertThat(LogTailCutter.after(output, bytes(output), 0, false).lines())
-                .containsExactly(new Line("x".repeat(LogTailCutter.MAX_LINE_BYTES), true, LogTailCutter.MAX_LINE_BYTES));
+                .containsExactly(
+                        new Line("x".repeat(LogTailCutter.MAX_LINE_BYTES), true, LogTailCutter.MAX_LINE_BYTES));
     }
 }

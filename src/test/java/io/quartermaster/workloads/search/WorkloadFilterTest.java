@@ -6,6 +6,7 @@ import io.quartermaster.dispatch.commit.PendingReasons;
 import io.quartermaster.dispatch.read.QuarantinedWorkloads;
 import java.time.Instant;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -15,8 +16,7 @@ class WorkloadFilterTest {
     @Test
     void theCodesOfReasonsAreThoseThatTheLeaderWrites() {
         assertThat(WorkloadFilterParams.LEADER_CODES)
-                .containsExactlyInAnyOrder(
-                        PendingReasons.QUEUE_HELD, PendingReasons.RETRY, QuarantinedWorkloads.CODE);
+                .containsExactlyInAnyOrder(PendingReasons.QUEUE_HELD, PendingReasons.RETRY, QuarantinedWorkloads.CODE);
     }
 
     @Test
@@ -36,7 +36,7 @@ class WorkloadFilterTest {
 
         WorkloadFilter.Conditions conditions = filter.conditions();
 
-        UUID first = (UUID) conditions.parameters().get("firstId");
+        UUID first = (UUID) Objects.requireNonNull(conditions.parameters().get("firstId"));
         assertThat(first.getMostSignificantBits() >>> 16)
                 .isEqualTo(time.minusSeconds(300).toEpochMilli());
         assertThat(filter.isEmpty()).isFalse();
