@@ -141,6 +141,61 @@ public final class KeycloakRealm {
         keycloak.put(path + "/users/" + encoded(user) + "/groups/" + encoded(group), null);
     }
 
+    public void leaveGroup(String user, String group) {
+        keycloak.delete(path + "/users/" + encoded(user) + "/groups/" + encoded(group));
+    }
+
+    /** A page of the users whose username, name or address has the text; all for an empty text. */
+    public List<UserRepresentation> users(String search, int first, int most) {
+        return keycloak.list(
+                path + "/users?search=" + encoded(search) + "&first=" + first + "&max=" + most,
+                UserRepresentation.class);
+    }
+
+    /** A page of the users with this role, without those that have it by a group or another role. */
+    public List<UserRepresentation> usersWithRole(String role, int first, int most) {
+        return keycloak.list(
+                path + "/roles/" + encoded(role) + "/users?briefRepresentation=false&first=" + first + "&max=" + most,
+                UserRepresentation.class);
+    }
+
+    /** A page of the members of the group, without those of its subgroups. */
+    public List<UserRepresentation> members(String group, int first, int most) {
+        return keycloak.list(
+                path + "/groups/" + encoded(group) + "/members?briefRepresentation=false&first=" + first + "&max="
+                        + most,
+                UserRepresentation.class);
+    }
+
+    /** The groups of the user, at most {@code PAGE}. */
+    public List<GroupRepresentation> groupsOf(String user) {
+        return keycloak.list(
+                path + "/users/" + encoded(user) + "/groups?first=0&max=" + PAGE, GroupRepresentation.class);
+    }
+
+    public void updateUser(UserRepresentation user) {
+        keycloak.put(path + "/users/" + encoded(user.getId()), user);
+    }
+
+    /** Ends all sessions of the user, so that no new tokens come from them. */
+    public void endSessions(String user) {
+        keycloak.post(path + "/users/" + encoded(user) + "/logout", Map.of());
+    }
+
+    /** Whether the realm has a mail server. */
+    public boolean hasMailServer() {
+        return !keycloak.get(path, ObjectNode.class)
+                .path("smtpServer")
+                .path("host")
+                .asText()
+                .isBlank();
+    }
+
+    /** Sends the user a mail with a link to these required actions. */
+    public void sendActionsMail(String user, List<String> actions) {
+        keycloak.put(path + "/users/" + encoded(user) + "/execute-actions-email", actions);
+    }
+
     public void resetPassword(String user, CredentialRepresentation password) {
         keycloak.put(path + "/users/" + encoded(user) + "/reset-password", password);
     }
