@@ -58,7 +58,7 @@ class WorkloadCloner {
                         .chain(source -> workloads
                                 .seesEnvironment(session, tenant, caller, source.view())
                                 .map(seen -> spec(source, seen, overrides))))
-                .chain(spec -> submissions.one(
+                .chain(spec -> submissions.submitOne(
                         tenant,
                         caller,
                         overrides.applyTo(json.convertValue(spec, Submission.class), Submission.class, json),

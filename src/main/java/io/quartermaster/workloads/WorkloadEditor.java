@@ -72,7 +72,7 @@ class WorkloadEditor {
         return tenantWrites.run(
                 tenant, caller.subject(), uri, params, patch.patch(), session -> WorkloadService.required(
                                 store.source(session, tenant, id))
-                        .call(source -> workloads.requireTheirs(session, tenant, caller, source.view()))
+                        .call(source -> workloads.requireMayManage(session, tenant, caller, source.view()))
                         .chain(source -> update(new Edit(session, tenant, caller, source, params, patch))));
     }
 
@@ -171,7 +171,7 @@ class WorkloadEditor {
                             "queue", "is draining", "the name of a queue that takes new workloads"))));
         }
         Submission asked = json.convertValue(edit.source().spec(), Submission.class);
-        if (!asked.known().fits(target.gpus().any())) {
+        if (!asked.requiredType().fits(target.gpus().any())) {
             throw ProblemException.refused(
                     "type-does-not-fit",
                     "queue",

@@ -49,7 +49,7 @@ public class WorkloadResource {
     static final int DEFAULT_LOG_CHARS = 8_192;
     static final int MAX_LOG_CHARS = 65_536;
 
-    private static final Duration LONGEST_GRACE = Duration.ofMillis(Policy.MAX_GRACE_MILLIS);
+    private static final Duration MAX_GRACE = Duration.ofMillis(Policy.MAX_GRACE_MILLIS);
 
     private final SubmissionService submissionService;
     private final WorkloadService workloads;
@@ -78,7 +78,7 @@ public class WorkloadResource {
             content = @Content(schema = @Schema(implementation = WorkloadApi.Submitted.class)))
     public Uni<Response> submit(
             @PathParam("tenant") String tenant, @Nullable Submission body, @BeanParam WriteParams params, UriInfo uri) {
-        return submissionService.one(new TenantId(tenant), currentCaller.current(), body, params, uri);
+        return submissionService.submitOne(new TenantId(tenant), currentCaller.current(), body, params, uri);
     }
 
     @POST
@@ -93,7 +93,7 @@ public class WorkloadResource {
             WorkloadApi.@Nullable Batch body,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return submissionService.batch(new TenantId(tenant), currentCaller.current(), body, params, uri);
+        return submissionService.submitBatch(new TenantId(tenant), currentCaller.current(), body, params, uri);
     }
 
     @GET
@@ -110,7 +110,7 @@ public class WorkloadResource {
             content = @Content(schema = @Schema(implementation = WorkloadApi.Details.class)))
     public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("workload") String workload) {
         return workloads
-                .details(new TenantId(tenant), currentCaller.current(), id(workload))
+                .details(new TenantId(tenant), currentCaller.current(), parseId(workload))
                 .map(details -> TenantWrites.response(
                         WriteReply.ok(details, details.workload().version())));
     }
@@ -121,7 +121,7 @@ public class WorkloadResource {
     @Operation(operationId = "explainWorkload", summary = "Explains why a workload waits, runs or stops")
     public Uni<WorkloadApi.Explanation> explain(
             @PathParam("tenant") String tenant, @PathParam("workload") String workload) {
-        return workloads.explain(new TenantId(tenant), id(workload));
+        return workloads.explain(new TenantId(tenant), parseId(workload));
     }
 
     @GET
@@ -155,7 +155,7 @@ public class WorkloadResource {
         }
         return workloads.logs(
                 new TenantId(tenant),
-                id(workload),
+                parseId(workload),
                 attempt == null ? OptionalInt.empty() : OptionalInt.of(attempt),
                 bytes == null ? DEFAULT_LOG_CHARS : bytes);
     }
@@ -181,7 +181,7 @@ public class WorkloadResource {
             @BeanParam WriteParams params,
             UriInfo uri)
             throws JsonProcessingException {
-        return editor.update(new TenantId(tenant), currentCaller.current(), id(workload), body, params, uri);
+        return editor.update(new TenantId(tenant), currentCaller.current(), parseId(workload), body, params, uri);
     }
 
     @POST
@@ -209,7 +209,7 @@ public class WorkloadResource {
             @BeanParam WriteParams params,
             UriInfo uri)
             throws JsonProcessingException {
-        return cloner.clone(new TenantId(tenant), currentCaller.current(), id(workload), body, params, uri);
+        return cloner.clone(new TenantId(tenant), currentCaller.current(), parseId(workload), body, params, uri);
     }
 
     @POST
@@ -232,7 +232,8 @@ public class WorkloadResource {
                     String grace,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.cancel(new TenantId(tenant), currentCaller.current(), id(workload), grace(grace), params, uri);
+        return workloads.cancel(
+                new TenantId(tenant), currentCaller.current(), parseId(workload), parseGrace(grace), params, uri);
     }
 
     @POST
@@ -245,8 +246,8 @@ public class WorkloadResource {
             @PathParam("workload") String workload,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.wish(
-                new TenantId(tenant), currentCaller.current(), id(workload), DesiredState.HOLD, params, uri);
+        return workloads.setDesiredState(
+                new TenantId(tenant), currentCaller.current(), parseId(workload), DesiredState.HOLD, params, uri);
     }
 
     @POST
@@ -259,29 +260,28 @@ public class WorkloadResource {
             @PathParam("workload") String workload,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.wish(
-                new TenantId(tenant), currentCaller.current(), id(workload), DesiredState.RUN, params, uri);
+        return workloads.setDesiredState(
+                new TenantId(tenant), currentCaller.current(), parseId(workload), DesiredState.RUN, params, uri);
     }
 
     /** Reads the query parameter {@code grace}. */
-    public static Optional<Duration> grace(@Nullable String text) {
+    public static Optional<Duration> parseGrace(@Nullable String text) {
         if (text == null) {
             return Optional.empty();
         }
         try {
             Duration grace = Duration.parse(text);
-            if (!grace.isNegative() && grace.compareTo(LONGEST_GRACE) <= 0) {
+            if (!grace.isNegative() && grace.compareTo(MAX_GRACE) <= 0) {
                 return Optional.of(grace);
             }
         } catch (DateTimeParseException e) {
             // The throw below reports it.
         }
-        throw ProblemException.invalid(
-                "grace", "\"" + text + "\" is not a valid grace period", "PT0S to " + LONGEST_GRACE);
+        throw ProblemException.invalid("grace", "\"" + text + "\" is not a valid grace period", "PT0S to " + MAX_GRACE);
     }
 
     /** A malformed id gets the same response as an unknown one. */
-    private static UUID id(String text) {
+    private static UUID parseId(String text) {
         try {
             return UUID.fromString(text);
         } catch (IllegalArgumentException e) {

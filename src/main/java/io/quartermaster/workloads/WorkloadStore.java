@@ -122,7 +122,7 @@ public class WorkloadStore {
 
     /** Null if the workload does not exist. */
     Uni<WorkloadApi.@Nullable View> view(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(
+        return queryOne(
                 session,
                 "select cast(row_to_json(v) as text) from (" + VIEW + " and w.id = :id) v",
                 tenant,
@@ -132,7 +132,7 @@ public class WorkloadStore {
 
     /** Null if the workload does not exist. */
     Uni<WorkloadApi.@Nullable Details> details(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(session, DETAILS, tenant, id, WorkloadApi.Details.class)
+        return queryOne(session, DETAILS, tenant, id, WorkloadApi.Details.class)
                 .map(details -> details == null ? null : details.seenBy(tenant));
     }
 
@@ -158,7 +158,7 @@ public class WorkloadStore {
 
     /** Null if the workload does not exist. */
     Uni<@Nullable Source> source(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(session, SOURCE, tenant, id, Source.class);
+        return queryOne(session, SOURCE, tenant, id, Source.class);
     }
 
     /** The subject of the token that submitted it; null if unknown. */
@@ -171,7 +171,7 @@ public class WorkloadStore {
     }
 
     Uni<WorkloadApi.@Nullable Position> position(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(session, POSITION, tenant, id, WorkloadApi.Position.class);
+        return queryOne(session, POSITION, tenant, id, WorkloadApi.Position.class);
     }
 
     /** The workloads among these that belong to the tenant. */
@@ -223,7 +223,7 @@ public class WorkloadStore {
      * Writes the desired state and notifies the leader. If the workload is over or being cancelled, it changes nothing
      * and returns false.
      */
-    Uni<Boolean> wish(Mutiny.Session session, TenantId tenant, UUID id, DesiredState desiredState) {
+    Uni<Boolean> updateDesiredState(Mutiny.Session session, TenantId tenant, UUID id, DesiredState desiredState) {
         return session.createNativeQuery("""
                         with wished as (
                             update workload set wish = :wish where tenant_id = :tenant and id = :id and wish <> 'cancel'
@@ -329,7 +329,7 @@ public class WorkloadStore {
                 .getResultList();
     }
 
-    private <T> Uni<@Nullable T> one(Mutiny.Session session, String sql, TenantId tenant, UUID id, Class<T> type) {
+    private <T> Uni<@Nullable T> queryOne(Mutiny.Session session, String sql, TenantId tenant, UUID id, Class<T> type) {
         return session.createNativeQuery(sql, String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)

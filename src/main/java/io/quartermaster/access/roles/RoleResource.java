@@ -63,7 +63,7 @@ public class RoleResource {
                 role.word(),
                 role.belongsTo(new Realm.Tenant(new TenantId("any"))),
                 role.belongsTo(new Realm.Operator()),
-                role.boundToGroups(),
+                role.isBoundToGroups(),
                 role.permissions().stream().map(Permission::word).sorted().toList());
     }
 }

@@ -140,14 +140,14 @@ class FleetStore {
         }
     }
 
-    Uni<List<FleetApi.Node>> nodes(NodeFilter filter, String after, int most) {
+    Uni<List<FleetApi.Node>> nodes(NodeFilter filter, String after, int max) {
         return database.on(connection -> connection
                         .preparedQuery(NODES)
-                        .execute(Tuple.of(after, filter.pool(), filter.cluster(), filter.tenant(), most)))
+                        .execute(Tuple.of(after, filter.pool(), filter.cluster(), filter.tenant(), max)))
                 .map(rows -> read(rows, FleetApi.Node.class));
     }
 
-    Uni<List<FleetApi.Workload>> workloads(WorkloadFilter filter, Optional<UUID> after, int most) {
+    Uni<List<FleetApi.Workload>> workloads(WorkloadFilter filter, Optional<UUID> after, int max) {
         String live = filter.isOfLive() ? " and " + IS_LIVE : "";
         return database.on(connection -> connection
                         .preparedQuery(WORKLOADS.formatted(live, IS_LIVE))
@@ -157,7 +157,7 @@ class FleetStore {
                             array(filter.states()),
                             array(filter.reasons()),
                             filter.pool(),
-                            most
+                            max
                         })))
                 .map(rows -> read(rows, FleetApi.Workload.class));
     }

@@ -133,13 +133,13 @@ public class OperationStore {
             @Nullable String kind,
             Operation.@Nullable State state,
             Optional<UUID> after,
-            int most) {
+            int max) {
         return connection
                 .preparedQuery("select " + COLUMNS + " from operation where ($1::uuid is null or id < $1)"
                         + " and ($2::text is null or tenant_id = $2) and ($3::text is null or kind = $3)"
                         + " and ($4::text is null or state = $4) order by id desc limit $5")
                 .execute(Tuple.from(new @Nullable Object[] {
-                    after.orElse(null), tenant, kind, state == null ? null : EnumNames.of(state), most
+                    after.orElse(null), tenant, kind, state == null ? null : EnumNames.of(state), max
                 }))
                 .map(rows -> {
                     List<Operation> found = new ArrayList<>();

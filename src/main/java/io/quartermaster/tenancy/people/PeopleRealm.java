@@ -92,16 +92,16 @@ final class PeopleRealm {
      * @param group only members of this group
      */
     List<UserRepresentation> page(
-            @Nullable String search, @Nullable Role role, @Nullable GroupPath group, int first, int most) {
+            @Nullable String search, @Nullable Role role, @Nullable GroupPath group, int first, int max) {
         if (role != null) {
-            return realm.usersWithRole(role.word(), first, most);
+            return realm.usersWithRole(role.word(), first, max);
         }
         if (group != null) {
             return realm.group(group)
-                    .map(found -> realm.members(found.getId(), first, most))
+                    .map(found -> realm.members(found.getId(), first, max))
                     .orElse(List.of());
         }
-        return realm.users(search == null ? "" : search, first, most);
+        return realm.users(search == null ? "" : search, first, max);
     }
 
     static boolean isPerson(UserRepresentation user) {

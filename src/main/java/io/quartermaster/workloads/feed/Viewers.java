@@ -47,20 +47,20 @@ public class Viewers {
     public Uni<Boolean> isEntitled(Caller caller, TenantId tenant) {
         return rights.mayRead(caller, tenant, Permission.WORKLOADS_READ)
                 .chain(may -> may
-                        ? users.has(caller, KEYCLOAK_PATIENCE).onFailure().recoverWithItem(true)
+                        ? users.exists(caller, KEYCLOAK_PATIENCE).onFailure().recoverWithItem(true)
                         : Uni.createFrom().item(false));
     }
 
     /** Counts a view that begins. Fails with 429 if the tenant has too many. */
     public void enter(TenantId tenant) {
-        int most = config.watchersPerTenant();
+        int max = config.watchersPerTenant();
         int now = open.merge(tenant, 1, Integer::sum);
-        if (now > most) {
+        if (now > max) {
             leave(tenant);
             throw ProblemException.of(
                     429,
                     "too-many-watches",
-                    "a tenant may keep " + most + " live views open on one replica; close one first");
+                    "a tenant may keep " + max + " live views open on one replica; close one first");
         }
     }
 

@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class WorkloadStreams {
 
-    private static final Duration HEARTBEAT = Duration.ofSeconds(15);
+    private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(15);
 
     private final FeedStore feed;
     private final FeedWakeups wakeups;
@@ -51,11 +51,11 @@ class WorkloadStreams {
      *
      * @param lastSeen the value that the client sent as {@code Last-Event-ID}
      */
-    Uni<Long> begin(TenantId tenant, @Nullable String lastSeen) {
+    Uni<Long> startingSeq(TenantId tenant, @Nullable String lastSeen) {
         if (lastSeen == null || lastSeen.isBlank()) {
-            return feed.newest(tenant);
+            return feed.newestSeq(tenant);
         }
-        return feed.resumable(tenant, number(lastSeen))
+        return feed.resumableSeq(tenant, parseSeq(lastSeen))
                 .map(from -> from.orElseThrow(() -> ProblemException.of(
                         410,
                         "feed-entry-gone",
@@ -63,15 +63,15 @@ class WorkloadStreams {
                                 + " watch from now")));
     }
 
-    Multi<Signal> after(TenantId tenant, Viewers.Viewer viewer, long seq, Optional<UUID> workload) {
+    Multi<Signal> signalsAfter(TenantId tenant, Viewers.Viewer viewer, long seq, Optional<UUID> workload) {
         return Multi.createFrom()
                 .deferred(() -> {
                     viewers.enter(tenant);
                     View view = new View(tenant, viewer.caller(), seq, workload);
                     return Multi.createBy()
                             .repeating()
-                            .uni(view::turn)
-                            .whilst(signals -> !view.isOver())
+                            .uni(view::nextSignals)
+                            .whilst(signals -> !view.hasEnded())
                             .onItem()
                             .<Signal>disjoint()
                             .onTermination()
@@ -85,46 +85,47 @@ class WorkloadStreams {
         private final TenantId tenant;
         private final Caller caller;
         private final Optional<UUID> workload;
-        private long seen;
-        private long spokenNanos = System.nanoTime();
-        private long checkedNanos = spokenNanos;
-        private volatile boolean over;
+        private long lastSeq;
+        private long lastSentNanos = System.nanoTime();
+        private long lastCheckNanos = lastSentNanos;
+        private volatile boolean ended;
 
         View(TenantId tenant, Caller caller, long seq, Optional<UUID> workload) {
             this.tenant = tenant;
             this.caller = caller;
-            this.seen = seq;
+            this.lastSeq = seq;
             this.workload = workload;
         }
 
-        boolean isOver() {
-            return over;
+        boolean hasEnded() {
+            return ended;
         }
 
-        Uni<List<Signal>> turn() {
+        Uni<List<Signal>> nextSignals() {
             long now = System.nanoTime();
-            if (now - checkedNanos < config.watchRecheck().toNanos()) {
-                return read();
+            if (now - lastCheckNanos < config.watchRecheck().toNanos()) {
+                return readSignals();
             }
-            checkedNanos = now;
+            lastCheckNanos = now;
             return viewers.isEntitled(caller, tenant).chain(entitled -> {
-                over = !entitled;
-                return entitled ? read() : Uni.createFrom().item(List.<Signal>of());
+                ended = !entitled;
+                return entitled ? readSignals() : Uni.createFrom().item(List.<Signal>of());
             });
         }
 
-        private Uni<List<Signal>> read() {
-            long turn = wakeups.turn(tenant);
-            return feed.after(tenant, seen)
+        private Uni<List<Signal>> readSignals() {
+            long wakeupCount = wakeups.wakeupCount(tenant);
+            return feed.readAfter(tenant, lastSeq)
                     .chain(entries -> entries.isEmpty()
-                            ? wakeups.after(tenant, turn, config.watchPoll()).map(woken -> List.<FeedStore.Entry>of())
+                            ? wakeups.awaitWakeup(tenant, wakeupCount, config.watchPoll())
+                                    .map(woken -> List.<FeedStore.Entry>of())
                             : Uni.createFrom().item(entries))
-                    .map(this::signals);
+                    .map(this::toSignals);
         }
 
-        private List<Signal> signals(List<FeedStore.Entry> entries) {
+        private List<Signal> toSignals(List<FeedStore.Entry> entries) {
             if (!entries.isEmpty()) {
-                seen = entries.getLast().seq();
+                lastSeq = entries.getLast().seq();
             }
             List<Signal> signals = entries.stream()
                     .filter(entry -> workload.isEmpty()
@@ -132,15 +133,15 @@ class WorkloadStreams {
                     .<Signal>map(Signal.Entry::new)
                     .toList();
             long now = System.nanoTime();
-            if (signals.isEmpty() && now - spokenNanos < HEARTBEAT.toNanos()) {
+            if (signals.isEmpty() && now - lastSentNanos < HEARTBEAT_INTERVAL.toNanos()) {
                 return signals;
             }
-            spokenNanos = now;
+            lastSentNanos = now;
             return signals.isEmpty() ? List.of(new Signal.Heartbeat()) : signals;
         }
     }
 
-    private static long number(String text) {
+    private static long parseSeq(String text) {
         try {
             long number = Long.parseLong(text.strip());
             if (number >= 0) {

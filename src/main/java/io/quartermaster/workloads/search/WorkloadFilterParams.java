@@ -206,7 +206,7 @@ public final class WorkloadFilterParams {
                 labels.add(new WorkloadFilter.Label(
                         key, cut < 0 ? Optional.empty() : Optional.of(text.substring(cut + 1))));
             } else {
-                invalid.add("label", "\"" + Submission.shown(text) + "\" does not begin with a key", LABEL_ACCEPTED);
+                invalid.add("label", "\"" + Submission.quote(text) + "\" does not begin with a key", LABEL_ACCEPTED);
             }
         }
         return labels;

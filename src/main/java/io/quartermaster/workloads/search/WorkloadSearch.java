@@ -41,12 +41,12 @@ class WorkloadSearch {
             WorkloadFilter filter,
             WorkloadSort sort,
             Optional<String> after,
-            int most) {
+            int max) {
         WorkloadFilter.Conditions matches = filter.conditions();
         WorkloadFilter.Conditions later = sort.after(after);
         Map<String, Object> parameters = new LinkedHashMap<>(matches.parameters());
         parameters.putAll(later.parameters());
-        parameters.put("most", most);
+        parameters.put("most", max);
         return store.views(
                 session,
                 tenant,

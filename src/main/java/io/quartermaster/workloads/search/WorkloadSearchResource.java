@@ -111,6 +111,6 @@ public class WorkloadSearchResource {
             @BeanParam WriteParams params,
             UriInfo uri) {
         return cancellation.cancel(
-                new TenantId(tenant), currentCaller.current(), filter, WorkloadResource.grace(grace), params, uri);
+                new TenantId(tenant), currentCaller.current(), filter, WorkloadResource.parseGrace(grace), params, uri);
     }
 }

@@ -57,7 +57,7 @@ record WorkloadSort(Key key, boolean descending) {
         }
         Optional<E> found = EnumNames.parse(type, text);
         if (found.isEmpty()) {
-            invalid.add(parameter, "\"" + Submission.shown(text) + "\" is not accepted", EnumNames.accepted(type));
+            invalid.add(parameter, "\"" + Submission.quote(text) + "\" is not accepted", EnumNames.accepted(type));
         }
         return found.orElse(otherwise);
     }
