@@ -111,6 +111,7 @@ class ArchitectureTest {
             "execution.agents.DesiredStateStore",
             "execution.agents.HeldCalls",
             "governance.policies.GroupDrift",
+            "insight.fleet.FleetStore",
             "metering.audit.AuditService",
             "metering.audit.AuditOperation",
             "metering.audit.BookAudit",

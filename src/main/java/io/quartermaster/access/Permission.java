@@ -10,6 +10,10 @@ public enum Permission {
     ORIGINS_WRITE("origins:write"),
     GROUPS_READ("groups:read"),
     GROUPS_WRITE("groups:write"),
+    /** To see the people of a tenant with their roles and groups. */
+    PEOPLE_READ("people:read"),
+    /** To invite people, to set their roles and groups, and to disable them. */
+    PEOPLE_WRITE("people:write"),
     CLUSTERS_READ("clusters:read"),
     CLUSTERS_WRITE("clusters:write"),
     NODES_READ("nodes:read"),

@@ -11,9 +11,12 @@ import java.util.Set;
  * admin can create a realm role called {@code operator}, but it grants nothing.
  */
 public enum Role {
-    OPERATOR("operator", Home.OPERATOR_REALM, EnumSet.complementOf(EnumSet.of(AGENTS_SYNC, WORKLOADS_SUBMIT))),
+    OPERATOR(
+            "operator",
+            Home.OPERATOR_REALM,
+            EnumSet.complementOf(EnumSet.of(AGENTS_SYNC, WORKLOADS_SUBMIT, PEOPLE_READ, PEOPLE_WRITE))),
     AGENT("agent", Home.OPERATOR_REALM, EnumSet.of(AGENTS_SYNC)),
-    TENANT_ADMIN("tenant-admin", Home.TENANT_REALM, Sets.TENANT_ADMIN),
+    TENANT_ADMIN("tenant-admin", Home.TENANT_REALM, Sets.plus(Sets.TENANT_ADMIN, PEOPLE_READ, PEOPLE_WRITE)),
     /**
      * For programs: a tenant admin's rights in the service, without an admin's rights in Keycloak over the realm's
      * users.

@@ -430,7 +430,7 @@ public final class CellPlanner {
         if (record.isOver()) {
             published.remove(record.id());
         } else {
-            published.put(record.id(), record.terms().binding());
+            published.put(record.id(), record.binding());
         }
     }
 

@@ -4,6 +4,8 @@ import io.micrometer.core.instrument.FunctionCounter;
 import io.micrometer.core.instrument.Gauge;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.distribution.HistogramSnapshot;
+import io.micrometer.core.instrument.distribution.ValueAtPercentile;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.ShutdownEvent;
 import io.quarkus.runtime.StartupEvent;
@@ -46,7 +48,12 @@ public class Dispatcher {
     private final LiveCounters liveCounters;
     private final LeaderTerm term;
     private final FailureStreak failureStreak;
+    private static final double MEDIAN = 0.5;
+    private static final double HIGH = 0.99;
+    private static final Duration BETWEEN_CYCLE_TIMES = Duration.ofSeconds(10);
+
     private final Timer planTime;
+    private long cycleTimesNanos = System.nanoTime() - BETWEEN_CYCLE_TIMES.toNanos();
     private final String name = "replica-" + UUID.randomUUID();
 
     private final Semaphore wakeupSignal = new Semaphore(0);
@@ -78,7 +85,7 @@ public class Dispatcher {
         this.failureStreak = new FailureStreak(PoisonRowFinder.maxSearchCycles(config.batch()), metrics);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one cycle of the leader with changes: read, plan, commit")
-                .publishPercentiles(0.5, 0.99)
+                .publishPercentiles(MEDIAN, HIGH)
                 .register(metrics);
         FunctionCounter.builder("quartermaster.dispatch.rebuilds", this, dispatcher -> dispatcher.builds)
                 .description("how often the leader built the engine from the tables")
@@ -196,6 +203,7 @@ public class Dispatcher {
                     sample.stop(planTime);
                 }
                 postCommitNotifier.wakeReaders(outcome.touchedNodes(), outcome.fedTenants());
+                publishCycleTimes();
                 term.planner()
                         .ifPresent(cellPlanner -> liveCounters.publish(
                                 epoch.getAsLong(), outcome.stampMillis(), cellPlanner.counterTotals()));
@@ -229,6 +237,38 @@ public class Dispatcher {
                 yield term.appliesNext() ? Duration.ZERO : config.poll();
             }
         };
+    }
+
+    /** Stores the durations of cycles now and then, for replicas that do not lead. A failure has no effect on plans. */
+    private void publishCycleTimes() {
+        long now = System.nanoTime();
+        if (planTime.count() == 0 || now - cycleTimesNanos < BETWEEN_CYCLE_TIMES.toNanos()) {
+            return;
+        }
+        cycleTimesNanos = now;
+        HistogramSnapshot times = planTime.takeSnapshot();
+        try {
+            database.run(
+                    config.commitTimeout(),
+                    tx -> tx.run(
+                            "update cell set cycle_median_ms = $3, cycle_p99_ms = $4, cycle_times_at = clock_timestamp() "
+                                    + "where id = $1 and epoch = $2",
+                            config.cell(),
+                            epoch.orElse(0),
+                            millis(times, MEDIAN),
+                            millis(times, HIGH)));
+        } catch (RuntimeException e) {
+            LOG.debugf(e, "the durations of the leader's cycles were not stored");
+        }
+    }
+
+    private static long millis(HistogramSnapshot times, double percentile) {
+        for (ValueAtPercentile value : times.percentileValues()) {
+            if (value.percentile() == percentile) {
+                return Math.round(value.value(TimeUnit.MILLISECONDS));
+            }
+        }
+        return 0;
     }
 
     private void handleFailure(Throwable cause) {

@@ -83,7 +83,13 @@ public class BlueprintCatalog {
                 sectionsByPlan.getOrDefault(of(tenant).plan(), Map.of()).get(key));
     }
 
-    Set<String> names() {
+    /** All parts of the plan's blueprint that belong to higher packages, by key. */
+    public Map<String, JsonNode> sections(String plan) {
+        return Map.copyOf(sectionsByPlan.getOrDefault(plan, Map.of()));
+    }
+
+    /** The names of all plans. */
+    public Set<String> names() {
         return plans.keySet();
     }
 
@@ -93,7 +99,7 @@ public class BlueprintCatalog {
     }
 
     /** Whether the plan lets a tenant's admins change users and groups; false if the plan no longer exists. */
-    boolean adminsManageUsers(String plan) {
+    public boolean adminsManageUsers(String plan) {
         return find(plan)
                 .map(blueprint -> templates.get(blueprint.realmTemplate()))
                 .filter(template -> {

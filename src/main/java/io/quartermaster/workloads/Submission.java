@@ -90,11 +90,7 @@ public record Submission(
 
     /** Collects all errors; {@code at} is the prefix of the field names. */
     void check(String at, Invalid invalid) {
-        invalid.check(
-                queue != null && QUEUE.matcher(queue).matches(),
-                at + "queue",
-                queue == null ? "is missing" : "is not a name of a queue",
-                "a name such as research-single: up to 127 lower-case letters, digits and hyphens");
+        checkQueue(at, queue, invalid);
         invalid.check(
                 name != null && !name.isBlank() && name.length() <= MAX_NAME && isLine(name),
                 at + "name",
@@ -112,7 +108,25 @@ public record Submission(
         checkEnvironment(at, invalid);
         checkGpus(gpus, at + "gpus", invalid);
         checkGpus(minGpus, at + "minGpus", invalid);
-        checkLabels(at, invalid);
+        checkChangeable(at, priority, maxRuntime, labels, invalid);
+    }
+
+    static void checkQueue(String at, @Nullable String queue, Invalid invalid) {
+        invalid.check(
+                queue != null && QUEUE.matcher(queue).matches(),
+                at + "queue",
+                queue == null ? "is missing" : "is not a name of a queue",
+                "a name such as research-single: up to 127 lower-case letters, digits and hyphens");
+    }
+
+    /** Collects the errors of the fields that a waiting workload may change. */
+    static void checkChangeable(
+            String at,
+            @Nullable Integer priority,
+            @Nullable Duration maxRuntime,
+            @Nullable Map<String, @Nullable String> labels,
+            Invalid invalid) {
+        checkLabels(at, labels, invalid);
         invalid.check(
                 priority == null || priority >= 0 && priority <= MAX_PRIORITY,
                 at + "priority",
@@ -220,7 +234,12 @@ public record Submission(
                 "up to " + MAX_ENVIRONMENT_CHARS + " characters in all");
     }
 
-    private void checkLabels(String at, Invalid invalid) {
+    /** Whether a label can have this key. */
+    public static boolean isLabelKey(String text) {
+        return LABEL.matcher(text).matches();
+    }
+
+    private static void checkLabels(String at, @Nullable Map<String, @Nullable String> labels, Invalid invalid) {
         if (labels == null) {
             return;
         }
@@ -277,7 +296,7 @@ public record Submission(
     }
 
     /** A part of the input, safe to show in a response. */
-    private static String quote(String text) {
+    public static String quote(String text) {
         String line = text.codePoints()
                 .limit(40)
                 .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE ? '?' : c)

@@ -64,6 +64,17 @@ class SubmissionService {
 
     Uni<Response> submitOne(
             TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
+        return submitOne(tenant, caller, body, body, params, uri);
+    }
+
+    /** @param sent the body of the request, which a repeated key must repeat */
+    Uni<Response> submitOne(
+            TenantId tenant,
+            Caller caller,
+            @Nullable Submission body,
+            @Nullable Object sent,
+            WriteParams params,
+            UriInfo uri) {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a submission: queue, name, type, command");
         }
@@ -73,7 +84,7 @@ class SubmissionService {
         Request request = new Request(tenant, caller, List.of(body), i -> "", params, uri);
         return submitCounted(
                 request,
-                body,
+                sent,
                 submitted -> WriteReply.created(
                         "/v1/tenants/" + tenant + "/workloads/"
                                 + submitted.getFirst().id(),

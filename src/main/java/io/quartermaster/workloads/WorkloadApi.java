@@ -32,6 +32,81 @@ public final class WorkloadApi {
             @Schema(required = true, minItems = 1, maxItems = MAX_BATCH) @Nullable
             List<@Nullable Submission> items) {}
 
+    /** The fields of a clone that differ from its source. */
+    @Schema(
+            name = "WorkloadOverrides",
+            description = "The fields of the clone that differ from those of the workload. An absent field is copied; "
+                    + "null returns a field to its default. Variables and labels are merged: null removes one.")
+    public record Overrides(
+            @Schema(pattern = "^[a-z0-9][a-z0-9-]{0,126}$") @Nullable
+            String queue,
+
+            @Schema(minLength = 1, maxLength = Submission.MAX_NAME) @Nullable
+            String name,
+
+            @Nullable WorkloadType type,
+
+            @Schema(minItems = 1, maxItems = Submission.MAX_WORDS) @Nullable
+            List<@Nullable String> command,
+
+            @Schema(maxProperties = Submission.MAX_VARIABLES) @Nullable
+            Map<String, @Nullable String> environment,
+
+            @Schema(minItems = 1, maxItems = Submission.MAX_WORDS) @Nullable
+            List<@Nullable String> abortCallback,
+
+            @Schema(minimum = "0", maximum = "1000") @Nullable
+            Integer priority,
+
+            @Nullable Boolean preemptible,
+            @Nullable Boolean dedicatedOnly,
+
+            @Schema(description = "Whole GPUs per worker, within the range of the queue's profile.") @Nullable
+            GpuAmount gpus,
+
+            @Schema(description = "The least number of GPUs with which a worker starts if it cannot have all.")
+            @Nullable
+            GpuAmount minGpus,
+
+            @Nullable Duration maxRuntime,
+
+            @Schema(maxProperties = Submission.MAX_LABELS) @Nullable
+            Map<String, @Nullable String> labels,
+
+            @Nullable Boolean hold) {}
+
+    /** The fields of a waiting workload that can change. */
+    @Schema(
+            name = "WorkloadPatch",
+            description = "An absent field stays unchanged; null returns a field to its default. Labels are merged: "
+                    + "null removes one.")
+    public record Patch(
+            @Schema(
+                    description = "The queue to which the workload moves. It keeps its time of submission and loses "
+                            + "its place in the order of an admin.",
+                    pattern = "^[a-z0-9][a-z0-9-]{0,126}$")
+            @Nullable
+            String queue,
+
+            @Schema(
+                    description = "Its priority, at most that which the policy of its queue allows.",
+                    minimum = "0",
+                    maximum = "1000")
+            @Nullable
+            Integer priority,
+
+            @Schema(description = "The workload is stopped after this run time; null: only its profile bounds it.")
+            @Nullable
+            Duration maxRuntime,
+
+            @Schema(maxProperties = Submission.MAX_LABELS) @Nullable
+            Map<String, @Nullable String> labels) {
+
+        static Patch of(View view) {
+            return new Patch(view.queue(), view.priority(), view.maxRuntime(), Map.copyOf(view.labels()));
+        }
+    }
+
     /** A stored submission. */
     @Schema(name = "Submitted")
     public record Submitted(
@@ -89,6 +164,10 @@ public final class WorkloadApi {
             Map<String, String> labels,
             @Schema(ref = "WorkloadState") String state,
             DesiredState wish,
+
+            @Schema(description = "Counts the changes of its queue, priority, maximum run time and labels.")
+            long version,
+
             @Schema(ref = "WaitReasonCode") @Nullable String reason,
             int attempts,
             Instant submittedAt,

@@ -1,18 +1,21 @@
 package io.quartermaster.workloads;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
 import io.quartermaster.access.CurrentCaller;
-import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Permission;
 import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.governance.rules.Policy;
 import io.quartermaster.platform.TenantId;
-import io.quartermaster.platform.http.Page;
-import io.quartermaster.platform.http.PageRequest;
+import io.quartermaster.platform.http.MergePatch;
 import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
+import io.quartermaster.platform.writes.WriteReply;
 import io.smallrye.mutiny.Uni;
 import jakarta.ws.rs.BeanParam;
+import jakarta.ws.rs.Consumes;
 import jakarta.ws.rs.GET;
+import jakarta.ws.rs.PATCH;
 import jakarta.ws.rs.POST;
 import jakarta.ws.rs.Path;
 import jakarta.ws.rs.PathParam;
@@ -23,17 +26,16 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.time.Duration;
 import java.time.format.DateTimeParseException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.UUID;
 import org.eclipse.microprofile.openapi.annotations.Operation;
-import org.eclipse.microprofile.openapi.annotations.enums.Explode;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
+import org.eclipse.microprofile.openapi.annotations.headers.Header;
 import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
+import org.eclipse.microprofile.openapi.annotations.parameters.RequestBody;
 import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 import org.jspecify.annotations.Nullable;
@@ -51,11 +53,20 @@ public class WorkloadResource {
 
     private final SubmissionService submissionService;
     private final WorkloadService workloads;
+    private final WorkloadCloner cloner;
+    private final WorkloadEditor editor;
     private final CurrentCaller currentCaller;
 
-    WorkloadResource(SubmissionService submissionService, WorkloadService workloads, CurrentCaller currentCaller) {
+    WorkloadResource(
+            SubmissionService submissionService,
+            WorkloadService workloads,
+            WorkloadCloner cloner,
+            WorkloadEditor editor,
+            CurrentCaller currentCaller) {
         this.submissionService = submissionService;
         this.workloads = workloads;
+        this.cloner = cloner;
+        this.editor = editor;
         this.currentCaller = currentCaller;
     }
 
@@ -86,34 +97,22 @@ public class WorkloadResource {
     }
 
     @GET
-    @RequiresPermission(Permission.WORKLOADS_READ)
-    @Operation(operationId = "listWorkloads", summary = "Lists workloads, newest first")
-    public Uni<Page<WorkloadApi.View>> list(
-            @PathParam("tenant") String tenant,
-            @Parameter(
-                            description = "One or more states, separated by commas. Absent: all.",
-                            explode = Explode.FALSE,
-                            schema = @Schema(ref = "WorkloadStates"))
-                    @QueryParam("state")
-                    @Nullable
-                    String state,
-            @QueryParam("queue") @Nullable String queue,
-            @Parameter(description = "A group path; it includes the subgroups.") @QueryParam("group") @Nullable
-                    String group,
-            @QueryParam("submittedBy") @Nullable String submittedBy,
-            @Parameter(description = "The beginning of the name.") @QueryParam("name") @Nullable String name,
-            @BeanParam PageRequest page) {
-        WorkloadStore.Filter filter =
-                new WorkloadStore.Filter(parseStates(state), queue, parseGroup(group), submittedBy, name);
-        return workloads.list(new TenantId(tenant), filter, page);
-    }
-
-    @GET
     @Path("{workload}")
     @RequiresPermission(Permission.WORKLOADS_READ)
     @Operation(operationId = "getWorkload", summary = "Shows a workload with its attempts, reasons and preemptions")
-    public Uni<WorkloadApi.Details> get(@PathParam("tenant") String tenant, @PathParam("workload") String workload) {
-        return workloads.details(new TenantId(tenant), currentCaller.current(), parseId(workload));
+    @APIResponse(
+            responseCode = "200",
+            headers =
+                    @Header(
+                            name = "ETag",
+                            description = "The version of the workload, in quotation marks; `If-Match` takes it.",
+                            schema = @Schema(type = SchemaType.STRING)),
+            content = @Content(schema = @Schema(implementation = WorkloadApi.Details.class)))
+    public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("workload") String workload) {
+        return workloads
+                .details(new TenantId(tenant), currentCaller.current(), parseId(workload))
+                .map(details -> TenantWrites.response(
+                        WriteReply.ok(details, details.workload().version())));
     }
 
     @GET
@@ -159,6 +158,58 @@ public class WorkloadResource {
                 parseId(workload),
                 attempt == null ? OptionalInt.empty() : OptionalInt.of(attempt),
                 bytes == null ? DEFAULT_LOG_CHARS : bytes);
+    }
+
+    @PATCH
+    @Path("{workload}")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
+    @RequiresPermission(Permission.WORKLOADS_SUBMIT)
+    @Operation(operationId = "updateWorkload", summary = "Changes a waiting workload by a merge patch (RFC 7396)")
+    @RequestBody(
+            required = true,
+            content = {
+                @Content(mediaType = MergePatch.MEDIA_TYPE, schema = @Schema(implementation = WorkloadApi.Patch.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = WorkloadApi.Patch.class))
+            })
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = WorkloadApi.View.class)))
+    public Uni<Response> update(
+            @PathParam("tenant") String tenant,
+            @PathParam("workload") String workload,
+            @Nullable String body,
+            @BeanParam WriteParams params,
+            UriInfo uri)
+            throws JsonProcessingException {
+        return editor.update(new TenantId(tenant), currentCaller.current(), parseId(workload), body, params, uri);
+    }
+
+    @POST
+    @Path("{workload}/clone")
+    @Consumes({MergePatch.MEDIA_TYPE, MediaType.APPLICATION_JSON})
+    @RequiresPermission(Permission.WORKLOADS_SUBMIT)
+    @Operation(operationId = "cloneWorkload", summary = "Submits a workload again, with the fields of the body changed")
+    @RequestBody(
+            required = false,
+            content = {
+                @Content(
+                        mediaType = MergePatch.MEDIA_TYPE,
+                        schema = @Schema(implementation = WorkloadApi.Overrides.class)),
+                @Content(
+                        mediaType = MediaType.APPLICATION_JSON,
+                        schema = @Schema(implementation = WorkloadApi.Overrides.class))
+            })
+    @APIResponse(
+            responseCode = "201",
+            content = @Content(schema = @Schema(implementation = WorkloadApi.Submitted.class)))
+    public Uni<Response> clone(
+            @PathParam("tenant") String tenant,
+            @PathParam("workload") String workload,
+            @Nullable String body,
+            @BeanParam WriteParams params,
+            UriInfo uri)
+            throws JsonProcessingException {
+        return cloner.clone(new TenantId(tenant), currentCaller.current(), parseId(workload), body, params, uri);
     }
 
     @POST
@@ -213,7 +264,8 @@ public class WorkloadResource {
                 new TenantId(tenant), currentCaller.current(), parseId(workload), DesiredState.RUN, params, uri);
     }
 
-    private static Optional<Duration> parseGrace(@Nullable String text) {
+    /** Reads the query parameter {@code grace}. */
+    public static Optional<Duration> parseGrace(@Nullable String text) {
         if (text == null) {
             return Optional.empty();
         }
@@ -235,33 +287,5 @@ public class WorkloadResource {
         } catch (IllegalArgumentException e) {
             throw ProblemException.notFound();
         }
-    }
-
-    private static List<WorkloadState> parseStates(@Nullable String text) {
-        List<WorkloadState> states = new ArrayList<>();
-        if (text != null) {
-            for (String word : text.split(",", -1)) {
-                try {
-                    states.add(WorkloadState.of(word.strip()));
-                } catch (IllegalArgumentException e) {
-                    throw ProblemException.invalid(
-                            "state",
-                            "\"" + word + "\" is not a state of a workload",
-                            "one or more, separated by commas: held, waiting, starting, running, stopping, paused,"
-                                    + " succeeded, failed, cancelled");
-                }
-            }
-        }
-        return states;
-    }
-
-    private static @Nullable GroupPath parseGroup(@Nullable String text) {
-        if (text == null) {
-            return null;
-        }
-        if (!GroupPath.isValid(text)) {
-            throw ProblemException.invalid("group", "is not a group path", "a path such as /research/nlp");
-        }
-        return new GroupPath(text);
     }
 }

@@ -7,8 +7,6 @@ import io.quartermaster.access.Realm;
 import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
-import io.quartermaster.platform.http.Page;
-import io.quartermaster.platform.http.PageRequest;
 import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.writes.TenantWrites;
 import io.quartermaster.platform.writes.WriteParams;
@@ -50,15 +48,6 @@ class WorkloadService {
         this.outlookSource = outlookSource;
     }
 
-    Uni<Page<WorkloadApi.View>> list(TenantId tenant, WorkloadStore.Filter filter, PageRequest page) {
-        String scope = "workloads:" + tenant + ":" + filter;
-        Optional<UUID> after = page.afterId(scope);
-        int size = page.size();
-        return transactions
-                .in(tenant, session -> store.list(session, tenant, filter, after, size + 1))
-                .map(found -> Page.of(found, size, scope, view -> view.id().toString()));
-    }
-
     Uni<WorkloadApi.Details> details(TenantId tenant, Caller caller, UUID id) {
         return transactions.in(tenant, session -> details(session, tenant, id)
                 .chain(details -> seesEnvironment(session, tenant, caller, details.workload())
@@ -69,8 +58,7 @@ class WorkloadService {
      * Whether the caller may see the environment. It may hold the tenant's secrets, so no operator may read it,
      * whatever the operator may do with the workload.
      */
-    private Uni<Boolean> seesEnvironment(
-            Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+    Uni<Boolean> seesEnvironment(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
         return switch (caller.realm()) {
             case Realm.Tenant own -> mayManage(session, tenant, caller, view);
             case Realm.Operator operator -> Uni.createFrom().item(false);
@@ -225,7 +213,8 @@ class WorkloadService {
         return view.wish() == desiredState;
     }
 
-    private Uni<Void> requireMayManage(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+    /** Fails if the caller may not manage the workload and did not submit it. */
+    Uni<Void> requireMayManage(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
         return mayManage(session, tenant, caller, view)
                 .invoke(allowed -> {
                     if (!allowed) {
@@ -241,7 +230,7 @@ class WorkloadService {
      * Whether the caller may manage the workload or submitted it. Submitters are compared by subject, because another
      * user may have the name by now.
      */
-    private Uni<Boolean> mayManage(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+    Uni<Boolean> mayManage(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
         if (caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(view.group()))) {
             return Uni.createFrom().item(true);
         }
@@ -254,7 +243,8 @@ class WorkloadService {
         return required(store.details(session, tenant, id));
     }
 
-    private static <T> Uni<T> required(Uni<@Nullable T> found) {
+    /** Fails with 404 if there is no such workload. */
+    static <T> Uni<T> required(Uni<@Nullable T> found) {
         return found.onItem().ifNull().failWith(ProblemException::notFound).map(WorkloadService::present);
     }
 

@@ -2,15 +2,13 @@ package io.quartermaster.workloads;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
 import com.fasterxml.jackson.databind.ObjectMapper;
-import io.quartermaster.access.GroupPath;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.UUID;
 import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
@@ -21,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  * one JSON document, so a workload with all its parts is one statement.
  */
 @ApplicationScoped
-class WorkloadStore {
+public class WorkloadStore {
 
     private static final String VIEW = """
             select w.id, w.name, w.type, q.name as queue, p.name as policy, p.group_path as "group", f.name as profile,
@@ -35,7 +33,7 @@ class WorkloadStore {
                          cast(w.min_gpus as text) as "minGpus", w.priority, w.preemptible,
                    w.dedicated_only as "dedicatedOnly", 'PT' || trim_scale(w.max_runtime_ms / 1000.0) || 'S'
                        as "maxRuntime", w.labels, w.state, w.wish,
-                   w.reason_code as reason, w.attempts, w.submitted_at as "submittedAt", w.started_at as "startedAt",
+                   w.version, w.reason_code as reason, w.attempts, w.submitted_at as "submittedAt", w.started_at as "startedAt",
                        w.ended_at as "endedAt",
                    w.end_reason as "endReason", case when w.state = 'paused' then w.paused_until end as "pausedUntil"
               from workload w
@@ -102,55 +100,24 @@ class WorkloadStore {
         this.json = json;
     }
 
-    /** The filter of a list; absent fields match everything. */
-    record Filter(
-            List<WorkloadState> states,
-            @Nullable String queue,
-            @Nullable GroupPath group,
-            @Nullable String submittedBy,
-            @Nullable String name) {}
-
-    /** Lists workloads, newest first. */
-    Uni<List<WorkloadApi.View>> list(
-            Mutiny.Session session, TenantId tenant, Filter filter, Optional<UUID> after, int max) {
-        Map<String, Object> parameters = new LinkedHashMap<>();
-        StringBuilder where = new StringBuilder();
-        if (!filter.states().isEmpty()) {
-            where.append(" and w.state in (:states)");
-            parameters.put(
-                    "states", filter.states().stream().map(WorkloadState::word).toList());
-        }
-        if (filter.queue() != null) {
-            where.append(" and q.name = :queue");
-            parameters.put("queue", filter.queue());
-        }
-        if (filter.group() != null) {
-            where.append(" and (p.group_path = :group or starts_with(p.group_path, :below))");
-            parameters.put("group", filter.group().value());
-            parameters.put("below", filter.group().value() + "/");
-        }
-        if (filter.submittedBy() != null) {
-            where.append(" and w.submitted_by = :submittedBy");
-            parameters.put("submittedBy", filter.submittedBy());
-        }
-        if (filter.name() != null) {
-            where.append(" and starts_with(w.name, :name)");
-            parameters.put("name", filter.name());
-        }
-        after.ifPresent(id -> {
-            where.append(" and w.id < :after");
-            parameters.put("after", id);
-        });
+    /**
+     * Reads the workloads of one page of a list.
+     *
+     * @param page a query for the ids of the page
+     * @param orderBy the order of the page, by columns of {@code workload w}
+     * @param parameters those of the query, beside {@code :tenant}
+     */
+    public Uni<List<WorkloadApi.View>> views(
+            Mutiny.Session session, TenantId tenant, String page, String orderBy, Map<String, Object> parameters) {
+        // The ids first: the rows beside a workload are read for the page alone.
         Mutiny.SelectionQuery<String> query = session.createNativeQuery(
-                "select cast(row_to_json(v) as text) from (" + VIEW + where + " order by w.id desc limit :most) v",
+                "with page as materialized (" + page + ") select cast(row_to_json(v) as text) from (" + VIEW
+                        + " and w.id in (select id from page)" + orderBy + ") v",
                 String.class);
         parameters.forEach(query::setParameter);
-        return query.setParameter("tenant", tenant.value())
-                .setParameter("most", max)
-                .getResultList()
-                .map(rows -> rows.stream()
-                        .map(row -> read(row, WorkloadApi.View.class))
-                        .toList());
+        return query.setParameter("tenant", tenant.value()).getResultList().map(rows -> rows.stream()
+                .map(row -> read(row, WorkloadApi.View.class))
+                .toList());
     }
 
     /** Null if the workload does not exist. */
@@ -167,6 +134,31 @@ class WorkloadStore {
     Uni<WorkloadApi.@Nullable Details> details(Mutiny.Session session, TenantId tenant, UUID id) {
         return queryOne(session, DETAILS, tenant, id, WorkloadApi.Details.class)
                 .map(details -> details == null ? null : details.seenBy(tenant));
+    }
+
+    /**
+     * A workload as it could be submitted again.
+     *
+     * @param spec the fields of its submission
+     * @param environmentRemoved whether its environment was emptied after its end
+     */
+    record Source(ObjectNode spec, WorkloadApi.View view, boolean environmentRemoved) {}
+
+    private static final String SOURCE = """
+            select cast(json_build_object('view', (select row_to_json(v) from (%s and w.id = :id) v),
+                'environmentRemoved', w.environment_removed_at is not null,
+                'spec', json_strip_nulls(json_build_object('queue', q.name, 'name', w.name, 'type', w.type,
+                    'command', w.command, 'environment', w.environment, 'abortCallback', w.abort_callback,
+                    'priority', w.priority, 'preemptible', w.preemptible, 'dedicatedOnly', w.dedicated_only,
+                    'gpus', cast(w.gpus as text), 'minGpus', cast(w.min_gpus as text),
+                    'maxRuntime', 'PT' || trim_scale(w.max_runtime_ms / 1000.0) || 'S', 'labels', w.labels))) as text)
+              from workload w join queue q on q.tenant_id = w.tenant_id and q.id = w.queue_id
+             where w.tenant_id = :tenant and w.id = :id
+            """.formatted(VIEW);
+
+    /** Null if the workload does not exist. */
+    Uni<@Nullable Source> source(Mutiny.Session session, TenantId tenant, UUID id) {
+        return queryOne(session, SOURCE, tenant, id, Source.class);
     }
 
     /** The subject of the token that submitted it; null if unknown. */
@@ -248,6 +240,55 @@ class WorkloadStore {
     }
 
     /**
+     * Changes a waiting workload and notifies the leader. Changes nothing and returns false if the workload has
+     * another version, does not wait any more, or if the queue has other terms than these.
+     */
+    Uni<Boolean> change(
+            Mutiny.Session session, TenantId tenant, UUID id, long version, QueueTerms queue, WorkloadApi.Patch after) {
+        return session.createNativeQuery("""
+                        with target as (
+                            select q.id, q.policy_id, q.profile_id
+                              from queue q
+                              join policy p on p.tenant_id = q.tenant_id and p.id = q.policy_id
+                                  and p.version = :policyVersion
+                              join profile f on f.tenant_id = q.tenant_id and f.id = q.profile_id
+                                  and f.version = :profileVersion
+                             where q.tenant_id = :tenant and q.id = :queue and q.version = :queueVersion
+                               and q.rules_version = :rulesVersion and q.retired_at is null
+                               for share of q),
+                        changed as (
+                            update workload w set queue_id = t.id, policy_id = t.policy_id, profile_id = t.profile_id,
+                                   place = case when w.queue_id = t.id then w.place end, priority = :priority,
+                                   max_runtime_ms = cast(cast(:maxRuntime as text) as bigint),
+                                   labels = cast(cast(:labels as text) as jsonb), version = w.version + 1
+                              from target t
+                             where w.tenant_id = :tenant and w.id = :id and w.version = :version
+                               and w.state in ('held', 'waiting', 'paused') and w.wish <> 'cancel'
+                            returning w.id),
+                        told as (insert into inbox (tenant_id, kind, ref)
+                            select :tenant, 'workload', cast(id as text) from changed)
+                        select count(*) from changed
+                        """, Long.class)
+                .setParameter("tenant", tenant.value())
+                .setParameter("id", id)
+                .setParameter("version", version)
+                .setParameter("queue", queue.id())
+                .setParameter("queueVersion", queue.versions().queue())
+                .setParameter("rulesVersion", queue.versions().rules())
+                .setParameter("policyVersion", queue.versions().policy())
+                .setParameter("profileVersion", queue.versions().profile())
+                .setParameter("priority", after.priority())
+                .setParameter(
+                        "maxRuntime",
+                        after.maxRuntime() == null
+                                ? null
+                                : String.valueOf(after.maxRuntime().toMillis()))
+                .setParameter("labels", write(after.labels()))
+                .getSingleResult()
+                .map(changed -> changed == 1);
+    }
+
+    /**
      * Sets an earlier deadline for a cancelled workload. Returns false if nothing changes, because the workload is over
      * or has an earlier deadline.
      */
@@ -294,6 +335,14 @@ class WorkloadStore {
                 .setParameter("id", id)
                 .getSingleResultOrNull()
                 .map(row -> row == null ? null : read(row, type));
+    }
+
+    private String write(@Nullable Object value) {
+        try {
+            return json.writeValueAsString(value);
+        } catch (JsonProcessingException e) {
+            throw new IllegalStateException("could not write labels as JSON", e);
+        }
     }
 
     private <T> T read(String row, Class<T> type) {

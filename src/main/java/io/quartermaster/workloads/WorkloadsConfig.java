@@ -35,6 +35,10 @@ public interface WorkloadsConfig {
     @WithDefault("2s")
     Duration watchPoll();
 
+    /** How often a stream of logs reads the output that agents reported. */
+    @WithDefault("1s")
+    Duration logPoll();
+
     /**
      * How often a live view checks that its caller and the tenant still exist. It ends at the latest when its token
      * expires.

@@ -23,15 +23,16 @@ class DryRunIT {
     private static final Set<String> NO_WRITES = Set.of("simulate", "simulateCell", "syncNode", "openNodeSession");
 
     /** Writes that the fixtures do not allow, each with the code of the problem that the write itself would have. */
-    private static final Map<String, String> REFUSED = Map.of(
-            "retireCluster", "in-use",
-            "retirePool", "in-use",
-            "deleteAllotment", "in-use",
-            "retirePolicy", "work-is-waiting",
-            "retireProfile", "work-is-waiting",
-            "retireQueue", "work-is-waiting",
-            "offboardTenant", "wrong-state",
-            "resetStamp", "stamp-not-ahead");
+    private static final Map<String, String> REFUSED = Map.ofEntries(
+            Map.entry("retireCluster", "in-use"),
+            Map.entry("retirePool", "in-use"),
+            Map.entry("deleteAllotment", "in-use"),
+            Map.entry("retirePolicy", "work-is-waiting"),
+            Map.entry("retireProfile", "work-is-waiting"),
+            Map.entry("retireQueue", "work-is-waiting"),
+            Map.entry("offboardTenant", "wrong-state"),
+            Map.entry("resetStamp", "stamp-not-ahead"),
+            Map.entry("cancelWorkloads", "invalid-input"));
 
     private static World world;
 

@@ -176,9 +176,19 @@ record World(String tenant, Map<String, String> ids) {
                         Map.entry("rule", rule),
                         Map.entry("capacityReservation", reservation),
                         Map.entry("workload", workload),
+                        Map.entry("person", person(tenant)),
+                        Map.entry("plan", "demo"),
                         Map.entry("cell", "main"),
                         Map.entry("quarantineEntry", quarantineEntry()),
                         Map.entry("audit", audit(tenant))));
+    }
+
+    /** A person of the demonstration. */
+    private static String person(String tenant) {
+        return admin(tenant)
+                .queryParam("search", "rnd-member")
+                .get("/v1/tenants/" + tenant + "/people")
+                .path("items[0].id");
     }
 
     /** Inserts a quarantine entry, since no call creates one. */

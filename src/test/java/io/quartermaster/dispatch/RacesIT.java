@@ -64,6 +64,28 @@ class RacesIT extends LedByHand {
     }
 
     @Test
+    void workWhoseMaximumRunTimeChangedWhileItWasToStartIsPlannedAgain() {
+        CellRows rows = new CellRows(database, "races-runtime");
+        OneGroup group = OneGroup.of(rows, 1, 1);
+        cell.settle();
+        UUID job = group.submit();
+        rows.run("update workload set max_runtime_ms = 60000 where id = $1", job);
+        cell.rebuild();
+
+        assertThatThrownBy(() -> cell.cycle(
+                        NOTHING,
+                        () -> rows.run(
+                                "update workload set max_runtime_ms = 7200000, version = version + 1 where id = $1",
+                                job)))
+                .isInstanceOf(StalePlanException.class);
+        assertThat(rows.state(job)).isEqualTo("waiting");
+        cell.rebuild();
+        cell.settle();
+
+        assertThat(rows.state(job)).isEqualTo("starting");
+    }
+
+    @Test
     void workStartsOnNoNodeThatWasRetiredMeanwhile() {
         CellRows rows = new CellRows(database, "races-retired");
         OneGroup group = OneGroup.of(rows, 1, 1);

@@ -78,6 +78,7 @@ class ExplanationMapperTest {
                 Map.of(),
                 state,
                 desiredState,
+                0,
                 null,
                 1,
                 AT,

@@ -139,6 +139,59 @@ public final class KeycloakRealm {
         keycloak.put(path + "/users/" + encode(user) + "/groups/" + encode(group), null);
     }
 
+    public void leaveGroup(String user, String group) {
+        keycloak.delete(path + "/users/" + encode(user) + "/groups/" + encode(group));
+    }
+
+    /** A page of the users whose username, name or address has the text; all for an empty text. */
+    public List<UserRepresentation> users(String search, int first, int max) {
+        return keycloak.list(
+                path + "/users?search=" + encode(search) + "&first=" + first + "&max=" + max, UserRepresentation.class);
+    }
+
+    /** A page of the users with this role, without those that have it by a group or another role. */
+    public List<UserRepresentation> usersWithRole(String role, int first, int max) {
+        return keycloak.list(
+                path + "/roles/" + encode(role) + "/users?briefRepresentation=false&first=" + first + "&max=" + max,
+                UserRepresentation.class);
+    }
+
+    /** A page of the members of the group, without those of its subgroups. */
+    public List<UserRepresentation> members(String group, int first, int max) {
+        return keycloak.list(
+                path + "/groups/" + encode(group) + "/members?briefRepresentation=false&first=" + first + "&max=" + max,
+                UserRepresentation.class);
+    }
+
+    /** The groups of the user, at most {@code PAGE}. */
+    public List<GroupRepresentation> groupsOf(String user) {
+        return keycloak.list(
+                path + "/users/" + encode(user) + "/groups?first=0&max=" + PAGE, GroupRepresentation.class);
+    }
+
+    public void updateUser(UserRepresentation user) {
+        keycloak.put(path + "/users/" + encode(user.getId()), user);
+    }
+
+    /** Ends all sessions of the user, so that no new tokens come from them. */
+    public void endSessions(String user) {
+        keycloak.post(path + "/users/" + encode(user) + "/logout", Map.of());
+    }
+
+    /** Whether the realm has a mail server. */
+    public boolean hasMailServer() {
+        return !keycloak.get(path, ObjectNode.class)
+                .path("smtpServer")
+                .path("host")
+                .asText()
+                .isBlank();
+    }
+
+    /** Sends the user a mail with a link to these required actions. */
+    public void sendActionsMail(String user, List<String> actions) {
+        keycloak.put(path + "/users/" + encode(user) + "/execute-actions-email", actions);
+    }
+
     public void resetPassword(String user, CredentialRepresentation password) {
         keycloak.put(path + "/users/" + encode(user) + "/reset-password", password);
     }

@@ -40,6 +40,38 @@ final class CellApi {
                             + "quartermaster.dispatch.clock-tolerance, no replica leads the cell.")
             Duration stampAhead,
 
+            @Schema(description = "How long the leader's cycles took lately. Absent before a leader has measured them.")
+            @Nullable
+            CycleTimes cycles,
+
+            @Schema(description = "The changes that the leader has yet to read.")
+            Backlog inbox,
+
+            @Schema(description = "The number of quarantined inputs, which plans exclude.")
+            long quarantined,
+
             @Schema(description = "The latest time of any record in the cell. A reset never sets the stamp before it.")
             Instant lastRecord) {}
+
+    @Schema(
+            name = "CycleTimes",
+            description = "The durations of the leader's cycles with changes: reading, planning, committing.")
+    record CycleTimes(
+            @Schema(description = "Half of the cycles took no longer.")
+            Duration median,
+
+            @Schema(description = "All but one in a hundred took no longer.")
+            Duration p99,
+
+            @Schema(description = "When the leader measured this.")
+            Instant asOf) {}
+
+    @Schema(name = "InboxBacklog", description = "Changes that wait for the leader.")
+    @JsonInclude(JsonInclude.Include.NON_NULL)
+    record Backlog(
+            @Schema(description = "Their number. It stops at 10000.")
+            long rows,
+
+            @Schema(description = "How long the oldest has waited. Absent if there is none.") @Nullable
+            Duration oldestAge) {}
 }

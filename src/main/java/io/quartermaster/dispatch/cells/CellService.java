@@ -24,6 +24,7 @@ import java.time.OffsetDateTime;
 import java.time.ZoneOffset;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Returns the cells, and resets a stamp that is ahead of the clock.
@@ -39,6 +40,14 @@ class CellService {
             select id, epoch, case when lease_until > clock_timestamp() then leader end as leader,
                    case when lease_until > clock_timestamp() then lease_until end as lease_until, stamp,
                        clock_timestamp() as now,
+                   cycle_median_ms, cycle_p99_ms, cycle_times_at,
+                   (select count(*) from (select 1 from inbox i where i.cell_id = c.id and i.set_aside_at is null
+                       limit 10000) b) as inbox_rows,
+                   (select extract(epoch from clock_timestamp() - i.created_at) * 1000 from inbox i
+                     where i.cell_id = c.id and i.set_aside_at is null order by i.id limit 1) as inbox_age_ms,
+                   (select count(*) from inbox i where i.set_aside_at is not null)
+                       + (select count(*) from tenant t where t.set_aside_at is not null)
+                       + (select count(*) from workload w where w.set_aside_at is not null) as quarantined,
                    greatest(timestamptz 'epoch',
                        (select timestamptz 'epoch' + e.at_ms * interval '1 millisecond' from usage_event e
                            where e.cell_id = c.id order by e.seq desc limit 1),
@@ -164,6 +173,24 @@ class CellService {
                 stamp,
                 now,
                 stamp.isAfter(now) ? Duration.between(now, stamp) : Duration.ZERO,
+                cycles(row),
+                new CellApi.Backlog(row.getLong("inbox_rows"), age(row)),
+                row.getLong("quarantined"),
                 row.getOffsetDateTime("last_record").toInstant());
+    }
+
+    private static CellApi.@Nullable CycleTimes cycles(Row row) {
+        OffsetDateTime at = row.getOffsetDateTime("cycle_times_at");
+        return at == null
+                ? null
+                : new CellApi.CycleTimes(
+                        Duration.ofMillis(row.getLong("cycle_median_ms")),
+                        Duration.ofMillis(row.getLong("cycle_p99_ms")),
+                        at.toInstant());
+    }
+
+    private static @Nullable Duration age(Row row) {
+        Number millis = row.getNumeric("inbox_age_ms");
+        return millis == null ? null : Duration.ofMillis(Math.max(0, millis.longValue()));
     }
 }

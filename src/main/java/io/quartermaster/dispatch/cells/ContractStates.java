@@ -43,6 +43,17 @@ public final class ContractStates implements OASFilter {
     }
 
     private static Map<String, Schema> schemas() {
+        Map<String, Schema> schemas = new TreeMap<>(words());
+        schemas.put(
+                "WaitReasonCodes",
+                OASFactory.createSchema()
+                        .addType(Schema.SchemaType.ARRAY)
+                        .description("Codes of reasons.")
+                        .items(OASFactory.createSchema().ref("#/components/schemas/WaitReasonCode")));
+        return schemas;
+    }
+
+    private static Map<String, Schema> words() {
         return Map.of(
                 "WorkloadState",
                 words("The current state of a workload.", states(WorkloadState.class)),

@@ -105,10 +105,6 @@ public record WorkloadRecord(
             List<UUID> pools,
             boolean movesBack) {
 
-        public Binding binding() {
-            return new Binding(policy, queue, profile);
-        }
-
         /** The amount that it needs to start, as it counts in one of its pools while it waits; 0 in any other pool. */
         public long startGpuMilli(UUID pool) {
             int place = pools.indexOf(pool);
@@ -121,8 +117,15 @@ public record WorkloadRecord(
         }
     }
 
-    /** The policy, queue and profile of a workload. A waiting workload may move to another queue. */
-    public record Binding(UUID policy, UUID queue, UUID profile) {}
+    /**
+     * The policy, queue, profile and maximum run time of a workload. While it waits, a request may move it to another
+     * queue, or give it another maximum run time.
+     */
+    public record Binding(UUID policy, UUID queue, UUID profile, OptionalLong maxRuntimeMillis) {}
+
+    public Binding binding() {
+        return new Binding(terms.policy(), terms.queue(), terms.profile(), maxRuntimeMillis);
+    }
 
     /**
      * A live attempt, which holds devices now. It is the attempt of the workload itself (all its workers, or the core

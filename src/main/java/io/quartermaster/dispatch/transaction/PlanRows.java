@@ -149,17 +149,22 @@ public final class PlanRows {
     }
 
     /**
-     * Starts the workload under the terms that the plan assumed. If it was moved to another queue in the meantime, the
-     * plan is not written.
+     * Starts the workload under the terms that the plan assumed. If it was moved to another queue in the meantime, or
+     * may run for another time, the plan is not written.
      *
-     * @param planned the policy, queue and profile by which the engine knows the workload
+     * @param planned the terms by which the engine knows the workload
      */
     public void setWorkloadStarting(WorkloadRecord workload, WorkloadRecord.Binding planned, JsonObject more) {
         setWorkloadState(workload, new WorkloadState.Starting(), more);
         workloadStates.compute(workload.id(), (id, row) -> Objects.requireNonNull(row)
                 .put("policy_id", planned.policy().toString())
                 .put("queue_id", planned.queue().toString())
-                .put("profile_id", planned.profile().toString()));
+                .put("profile_id", planned.profile().toString())
+                .put(
+                        "max_runtime_ms",
+                        planned.maxRuntimeMillis().isPresent()
+                                ? planned.maxRuntimeMillis().getAsLong()
+                                : null));
     }
 
     /**
@@ -267,8 +272,8 @@ public final class PlanRows {
 
     /**
      * Writes all rows. Throws {@link StalePlanException} if a row that a start relies on has changed since the plan: a
-     * workload was moved to another queue, or a node was retired or moved to another pool. Throws
-     * {@link LockedRowsException} if another transaction keeps the row of a workload locked.
+     * workload was moved to another queue or got another maximum run time, or a node was retired or moved to another
+     * pool. Throws {@link LockedRowsException} if another transaction keeps the row of a workload locked.
      */
     public void write(SystemTransaction transaction, String cell) {
         try {
@@ -360,10 +365,13 @@ public final class PlanRows {
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid, state text, end_reason text,
                       attempts int, at_head boolean,
                        quick_losses int, retry_ms bigint, paused_attempt uuid, paused_node uuid,
-                           paused_until_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid)
+                           paused_until_ms bigint, policy_id uuid, queue_id uuid, profile_id uuid,
+                           max_runtime_ms bigint)
                  where w.tenant_id = x.tenant_id and w.id = x.id
                    and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id,
-                       x.profile_id))
+                       x.profile_id) and least(w.max_runtime_ms, (select f.max_runtime_ms from profile f
+                           where f.tenant_id = w.tenant_id and f.id = w.profile_id))
+                           is not distinct from x.max_runtime_ms)
                 """, stamp);
         set(transaction, endedPauses, """
                 update workload w set paused_attempt = null, paused_node = null, paused_until = null
@@ -425,7 +433,9 @@ public final class PlanRows {
         fence.saveSequence(transaction, cell);
         toldWhy.ifPresent(told -> told.rows().forEach(row -> fedTenants.add(new TenantId(row.getString("tenant_id")))));
         if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
-            throw new StalePlanException("a workload that was to start was moved to another queue in the meantime");
+            throw new StalePlanException(
+                    "a workload that was to start was moved to another queue, or got another maximum run "
+                            + "time, in the meantime");
         }
         if (nodes.isPresent() && nodes.get().rowCount() < poolsOfStarts.size()) {
             throw new StalePlanException("a node for a start was retired or moved to another pool in the meantime");

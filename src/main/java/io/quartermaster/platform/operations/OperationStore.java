@@ -121,6 +121,33 @@ public class OperationStore {
                 .map(rows -> firstClaim(rows).map(Claim::operation));
     }
 
+    /**
+     * Operations, the newest first.
+     *
+     * @param after only those before this one in the list
+     * @param state only those in this state
+     */
+    public Uni<List<Operation>> list(
+            SqlConnection connection,
+            @Nullable String tenant,
+            @Nullable String kind,
+            Operation.@Nullable State state,
+            Optional<UUID> after,
+            int max) {
+        return connection
+                .preparedQuery("select " + COLUMNS + " from operation where ($1::uuid is null or id < $1)"
+                        + " and ($2::text is null or tenant_id = $2) and ($3::text is null or kind = $3)"
+                        + " and ($4::text is null or state = $4) order by id desc limit $5")
+                .execute(Tuple.from(new @Nullable Object[] {
+                    after.orElse(null), tenant, kind, state == null ? null : EnumNames.of(state), max
+                }))
+                .map(rows -> {
+                    List<Operation> found = new ArrayList<>();
+                    rows.forEach(row -> found.add(read(row)));
+                    return found;
+                });
+    }
+
     /** Claims the oldest operation that is due and has no owner. */
     Uni<Optional<Claim>> claim(SqlConnection connection, String owner, Duration lease) {
         return connection

@@ -127,6 +127,17 @@ public class TenantWrites {
         return replies.response(WriteMode.COMMIT, answer);
     }
 
+    /** The answer to a write that is not stored under its key, because it may hold a secret. */
+    public Response unstored(WriteMode mode, WriteReply answer) {
+        return switch (mode) {
+            case COMMIT ->
+                Response.fromResponse(replies.response(mode, answer))
+                        .header("Cache-Control", "no-store")
+                        .build();
+            case DRY_RUN -> replies.response(mode, answer);
+        };
+    }
+
     /** The answer to a read, with its ETag. */
     public static Response response(WriteReply writeReply) {
         return IdempotentReplyStore.response(writeReply);

@@ -70,8 +70,7 @@ public class WatchResource {
             @HeaderParam("Last-Event-ID") @Nullable String lastEventId,
             @Context Sse sse) {
         TenantId id = new TenantId(tenant);
-        WorkloadStreams.Viewer viewer =
-                new WorkloadStreams.Viewer(currentCaller.current(), currentCaller.tokenExpiry());
+        Viewers.Viewer viewer = new Viewers.Viewer(currentCaller.current(), currentCaller.tokenExpiry());
         Optional<UUID> only = Optional.ofNullable(workload).map(WatchResource::workload);
         return workloadStreams
                 .startingSeq(id, lastEventId)

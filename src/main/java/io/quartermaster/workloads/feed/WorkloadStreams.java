@@ -1,22 +1,16 @@
 package io.quartermaster.workloads.feed;
 
 import io.quartermaster.access.Caller;
-import io.quartermaster.access.LiveRights;
-import io.quartermaster.access.Permission;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.ProblemException;
-import io.quartermaster.tenancy.groups.RealmUsers;
 import io.quartermaster.workloads.WorkloadsConfig;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,32 +25,17 @@ import org.jspecify.annotations.Nullable;
 class WorkloadStreams {
 
     private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(15);
-    private static final Duration MAX_DURATION = Duration.ofMinutes(15);
-    /** If Keycloak does not confirm within this time whether the caller exists, the view continues. */
-    private static final Duration KEYCLOAK_TIMEOUT = Duration.ofSeconds(5);
 
     private final FeedStore feed;
     private final FeedWakeups wakeups;
     private final WorkloadsConfig config;
-    private final LiveRights rights;
-    private final RealmUsers users;
-    private final Map<TenantId, Integer> openViews = new ConcurrentHashMap<>();
+    private final Viewers viewers;
 
-    WorkloadStreams(FeedStore feed, FeedWakeups wakeups, WorkloadsConfig config, LiveRights rights, RealmUsers users) {
+    WorkloadStreams(FeedStore feed, FeedWakeups wakeups, WorkloadsConfig config, Viewers viewers) {
         this.feed = feed;
         this.wakeups = wakeups;
         this.config = config;
-        this.rights = rights;
-        this.users = users;
-    }
-
-    /** @param tokenExpiry when the viewer's right to the view ends, unless it presents a newer token */
-    record Viewer(Caller caller, Instant tokenExpiry) {
-
-        Duration maxDuration() {
-            Duration left = Duration.between(Instant.now(), tokenExpiry);
-            return left.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : left.isPositive() ? left : Duration.ofMillis(1);
-        }
+        this.viewers = viewers;
     }
 
     /** A message to the client: an entry of the feed, or a heartbeat. */
@@ -84,10 +63,10 @@ class WorkloadStreams {
                                 + " watch from now")));
     }
 
-    Multi<Signal> signalsAfter(TenantId tenant, Viewer viewer, long seq, Optional<UUID> workload) {
+    Multi<Signal> signalsAfter(TenantId tenant, Viewers.Viewer viewer, long seq, Optional<UUID> workload) {
         return Multi.createFrom()
                 .deferred(() -> {
-                    acquireView(tenant);
+                    viewers.enter(tenant);
                     View view = new View(tenant, viewer.caller(), seq, workload);
                     return Multi.createBy()
                             .repeating()
@@ -96,10 +75,10 @@ class WorkloadStreams {
                             .onItem()
                             .<Signal>disjoint()
                             .onTermination()
-                            .invoke(() -> releaseView(tenant));
+                            .invoke(() -> viewers.leave(tenant));
                 })
                 .select()
-                .first(viewer.maxDuration());
+                .first(viewer.longest());
     }
 
     private final class View {
@@ -128,17 +107,10 @@ class WorkloadStreams {
                 return readSignals();
             }
             lastCheckNanos = now;
-            return isEntitled().chain(entitled -> {
+            return viewers.isEntitled(caller, tenant).chain(entitled -> {
                 ended = !entitled;
                 return entitled ? readSignals() : Uni.createFrom().item(List.<Signal>of());
             });
-        }
-
-        private Uni<Boolean> isEntitled() {
-            return rights.mayRead(caller, tenant, Permission.WORKLOADS_READ)
-                    .chain(may -> may
-                            ? users.exists(caller, KEYCLOAK_TIMEOUT).onFailure().recoverWithItem(true)
-                            : Uni.createFrom().item(false));
         }
 
         private Uni<List<Signal>> readSignals() {
@@ -167,22 +139,6 @@ class WorkloadStreams {
             lastSentNanos = now;
             return signals.isEmpty() ? List.of(new Signal.Heartbeat()) : signals;
         }
-    }
-
-    private void acquireView(TenantId tenant) {
-        int max = config.watchersPerTenant();
-        int now = openViews.merge(tenant, 1, Integer::sum);
-        if (now > max) {
-            releaseView(tenant);
-            throw ProblemException.of(
-                    429,
-                    "too-many-watches",
-                    "a tenant may keep " + max + " live views open on one replica; close one first");
-        }
-    }
-
-    private void releaseView(TenantId tenant) {
-        openViews.computeIfPresent(tenant, (id, count) -> count == 1 ? null : count - 1);
     }
 
     private static long parseSeq(String text) {

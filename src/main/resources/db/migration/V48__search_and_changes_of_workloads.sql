@@ -1,0 +1,61 @@
+-- Waiting work can be changed: the version is the ETag of what a change may set. The leader's writes leave it as it is.
+alter table workload add column version bigint not null default 0;
+alter table workload add column environment_removed_at timestamptz;
+comment on column workload.version is 'counts the changes of what a request may change: queue, priority, maximum run time, labels';
+comment on column workload.environment_removed_at is 'when the environment of the ended workload was emptied; null: it is as it was submitted';
+grant update (version, max_runtime_ms) on workload to ${requestRole};
+
+-- Lists by start and by end. Lists by submission follow the id, whose first bits are the time.
+create index workload_by_start on workload (tenant_id, started_at, id) where started_at is not null;
+create index workload_by_end on workload (tenant_id, ended_at, id) where ended_at is not null;
+
+-- The labels of workloads as rows: row-level security keeps an index of jsonb from being used, but not one of texts.
+create table workload_label (
+    tenant_id    text not null,
+    key          text not null,
+    value        text not null,
+    workload_id  uuid not null,
+    primary key (tenant_id, key, value, workload_id)
+);
+comment on table workload_label is 'workload.labels, one row per label; triggers alone write it';
+create index workload_label_of on workload_label (tenant_id, workload_id);
+
+alter table workload_label enable row level security;
+alter table workload_label force row level security;
+create policy workload_label_tenant on workload_label to ${requestRole}
+    using (tenant_id = current_setting('app.tenant', true)) with check (tenant_id = current_setting('app.tenant', true));
+create policy workload_label_system on workload_label to ${systemRole} using (true) with check (true);
+grant select, insert, delete on workload_label to ${requestRole}, ${systemRole};
+
+create function add_workload_labels() returns trigger language plpgsql as $$
+begin
+    insert into workload_label (tenant_id, key, value, workload_id)
+    select a.tenant_id, l.key, l.value, a.id from added a cross join lateral jsonb_each_text(a.labels) l
+        on conflict do nothing;
+    return null;
+end
+$$;
+create trigger workload_labels_added after insert on workload
+    referencing new table as added for each statement execute function add_workload_labels();
+
+create function change_workload_labels() returns trigger language plpgsql as $$
+begin
+    delete from workload_label where tenant_id = new.tenant_id and workload_id = new.id;
+    insert into workload_label (tenant_id, key, value, workload_id)
+    select new.tenant_id, l.key, l.value, new.id from jsonb_each_text(new.labels) l;
+    return null;
+end
+$$;
+create trigger workload_labels_changed after update of labels on workload
+    for each row when (old.labels is distinct from new.labels) execute function change_workload_labels();
+
+-- The next migration reads the labels of all tenants; a policy of its own lets the owner do that without a long lock.
+create policy workload_owner on workload for select to current_user using (true);
+create policy workload_label_owner on workload_label to current_user using (true) with check (true);
+
+-- How long the leader's cycles take, for the operator: any replica answers, and only the leader measures.
+alter table cell
+    add column cycle_median_ms bigint,
+    add column cycle_p99_ms bigint,
+    add column cycle_times_at timestamptz;
+comment on column cell.cycle_median_ms is 'of the cycles with changes in the last minutes, as its leader measured them; null: it has not yet';
