@@ -57,7 +57,7 @@ enum ExportFormat {
                     JsonStringEncoder.getInstance().quoteAsString(text.get(), line);
                     line.append('"');
                 }
-                case WHOLE_NUMBER, TRUTH -> line.append(text.get());
+                case WHOLE_NUMBER, TRUTH, JSON_OBJECT -> line.append(text.get());
             }
         }
     };

@@ -13,7 +13,6 @@ import io.quartermaster.ledger.audit.BookEquations;
 import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.audit.SegmentReplay;
 import io.quartermaster.metering.ClosedHours;
-import io.quartermaster.metering.HourSums;
 import io.quartermaster.metering.MeteringConfig;
 import io.quartermaster.metering.SegmentStore;
 import io.quartermaster.metering.UnclosedUsage;
@@ -144,9 +143,7 @@ final class BookAudit {
                 List<SegmentStore.Stored> stored = SegmentStore.ofHour(usageQuery, tenant, next.endMillis())
                         .await()
                         .indefinitely();
-                List<HourSums.Difference> sums = HourSums.differences(usageQuery, tenant, next.endMillis())
-                        .await()
-                        .indefinitely();
+                List<SumAudit.Difference> sums = SumAudit.differences(tx, tenant, next.endMillis());
                 counted = hour(before, next, stored, sums, said);
             }
             return Optional.of(new ClosedHours.Closed(
@@ -158,7 +155,7 @@ final class BookAudit {
             ClosedHours.Closed before,
             ClosedHours.Closed hour,
             List<SegmentStore.Stored> stored,
-            List<HourSums.Difference> sums,
+            List<SumAudit.Difference> sums,
             List<UsageEvent> said) {
         if (++closedHours > config.auditHoursLimit()) {
             throw new IllegalStateException(
