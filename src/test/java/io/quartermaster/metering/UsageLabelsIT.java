@@ -31,6 +31,7 @@ import java.util.UUID;
 import java.util.function.Predicate;
 import org.assertj.core.groups.Tuple;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Usage by the labels that a tenant declares: the same from open hours, segments and sums, and never a guess. */
@@ -109,7 +110,7 @@ class UsageLabelsIT {
         });
     }
 
-    private static Tuple row(LabelState state, String value, long gpus, long minutes) {
+    private static Tuple row(@Nullable LabelState state, @Nullable String value, long gpus, long minutes) {
         return Tuple.tuple(state, value, Long.toString(gpus * THOUSANDTHS * minutes * MINUTE));
     }
 

@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.UUID;
 import org.awaitility.Awaitility;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Usage by days, weeks and months of a time zone: each millisecond is counted in its own period, and only there. */
@@ -76,7 +77,7 @@ class UsagePeriodsIT {
         });
     }
 
-    private UsageRequest request(long from, long to, String granularity, String zone, String... groupBy) {
+    private UsageRequest request(long from, long to, String granularity, @Nullable String zone, String... groupBy) {
         UsageRequest request = new UsageRequest();
         request.from = Instant.ofEpochMilli(from).toString();
         request.to = Instant.ofEpochMilli(to).toString();
