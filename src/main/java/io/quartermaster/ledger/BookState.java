@@ -50,7 +50,7 @@ public record BookState(
         return of(tenant, hourMillis, 0, 0, -1, List.of());
     }
 
-    /** A state in the oldest format that can express it, so that earlier versions of the program read it if possible. */
+    /** A state in the oldest format that can express it, so that an earlier version of the program may read it. */
     public static BookState of(
             TenantKey tenant, long hourMillis, long closedUntilMillis, long atMillis, long seq, List<PoolState> pools) {
         return new BookState(formatOf(pools), tenant, hourMillis, closedUntilMillis, atMillis, seq, pools);

@@ -1,6 +1,6 @@
 package io.quartermaster.ledger;
 
-/** What is known about one label key for the usage of an allocation. */
+/** The state of one label key for the usage of an allocation. */
 public enum LabelState {
     /** The key was declared when the allocation began, and the workload had a label with this key. */
     SET,

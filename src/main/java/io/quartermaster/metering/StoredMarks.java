@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The marks of an allocation as JSON: {@code dispatch} writes them into usage events, and the books have them too.
+ * The marks of an allocation as JSON: in usage events, which {@code dispatch} writes, and in states of books.
  * {@link Plain} is format 1 of both, and {@link Labelled} is format 2.
  */
 final class StoredMarks {

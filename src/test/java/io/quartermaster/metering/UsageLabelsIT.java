@@ -75,8 +75,8 @@ class UsageLabelsIT {
     }
 
     /**
-     * Two GPUs reserved; from minute 10 on: 1 GPU of before the declaration, 2 of team nlp, 3 of team cv in stage test,
-     * 4 without a team, of which the last 3 hours' first two are all held.
+     * Two GPUs are reserved. From minute 10 on, 1 GPU is held without a declaration and 4 without a team. Team nlp
+     * holds 2 until minute 70, and team cv holds 3 until minute 130.
      */
     private BookRows history(String tenant) {
         BookRows rows = new BookRows(database, tenant);
