@@ -69,12 +69,19 @@ public class AuditService {
         List<AuditApi.Violation> warnings = new ArrayList<>();
         if (asked.tenant() == null) {
             auditEntries(AuditLog.OPERATOR, violations, warnings);
+            violations.addAll(
+                    database.run(config.statementTimeout(), tx -> StrayRowAudit.ofNoTenant(tx, VIOLATIONS_LIMIT)));
         }
+        // Without an end, the audit also covers hours that lie ahead.
+        long until = asked.to() == null ? Long.MAX_VALUE : usageWindow.toMillis();
         for (String tenant : tenants(asked)) {
             var audit = new BookAudit(database, config, new io.quartermaster.ledger.TenantKey(tenant));
             audit.run(usageWindow);
             books.add(audit.books());
             violations.addAll(audit.violations());
+            violations.addAll(database.run(
+                    config.statementTimeout(),
+                    tx -> StrayRowAudit.ofTenant(tx, tenant, usageWindow.fromMillis(), until, VIOLATIONS_LIMIT)));
             violations.addAll(
                     database.run(config.statementTimeout(), tx -> AllocationAudit.ofTenant(tx, tenant, usageWindow)));
             if (asked.to() == null) {
