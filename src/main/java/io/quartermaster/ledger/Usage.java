@@ -99,7 +99,7 @@ public final class Usage {
     public Usage(UsageGrouping grouping) {
         this.grouping = grouping;
         this.periodBegins = new TreeSet<>(grouping.periodBegins());
-        this.rows = new TreeMap<>(order(grouping.dimensions()));
+        this.rows = new TreeMap<>(orderBy(grouping.dimensions()));
     }
 
     public static List<Row> sum(Collection<Segment> segments, List<Dimension> dimensions) {
@@ -165,7 +165,7 @@ public final class Usage {
     }
 
     /** The order of rows by these dimensions; a row without a dimension comes before rows with it. */
-    public static Comparator<SortedMap<Dimension, String>> order(List<Dimension> dimensions) {
+    public static Comparator<SortedMap<Dimension, String>> orderBy(List<Dimension> dimensions) {
         Comparator<SortedMap<Dimension, String>> order = (a, b) -> 0;
         for (Dimension dimension : dimensions) {
             if (dimension == Dimension.HOUR || dimension == Dimension.PERIOD) {

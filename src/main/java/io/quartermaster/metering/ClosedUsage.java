@@ -28,7 +28,7 @@ final class ClosedUsage {
 
     private final UsageQuery usageQuery;
     private final TenantKey tenant;
-    private final UsageRequest.Asked asked;
+    private final UsageRequest.UsageSpec spec;
     private final UsagePeriods periods;
     private final int limit;
     private final UsageSums sums;
@@ -40,13 +40,13 @@ final class ClosedUsage {
     ClosedUsage(
             UsageQuery usageQuery,
             TenantKey tenant,
-            UsageRequest.Asked asked,
+            UsageRequest.UsageSpec spec,
             UsagePeriods periods,
             int limit,
             UsageSums sums) {
         this.usageQuery = usageQuery;
         this.tenant = tenant;
-        this.asked = asked;
+        this.spec = spec;
         this.periods = periods;
         this.limit = limit;
         this.sums = sums;
@@ -54,17 +54,17 @@ final class ClosedUsage {
 
     /** Adds the usage of the window in closed hours. */
     Uni<Void> read(long closedUntilMillis) {
-        long from = asked.window().fromMillis();
-        long to = Math.min(asked.window().toMillis(), closedUntilMillis);
+        long from = spec.window().fromMillis();
+        long to = Math.min(spec.window().toMillis(), closedUntilMillis);
         if (from >= to) {
             return Uni.createFrom().voidItem();
         }
         long wholeFrom = from + Math.floorMod(-from, HOUR_MILLIS);
         long wholeTo = to - to % HOUR_MILLIS;
-        if (wholeFrom >= wholeTo || !HourSums.have(asked.dimensions())) {
+        if (wholeFrom >= wholeTo || !HourSums.cover(spec.dimensions())) {
             return segments(from, to, List.of());
         }
-        return HourSums.complete(usageQuery, tenant, wholeFrom, wholeTo)
+        return HourSums.areComplete(usageQuery, tenant, wholeFrom, wholeTo)
                 .chain(complete -> complete
                         ? segments(from, wholeFrom, List.of())
                                 .chain(() -> hours(wholeFrom, wholeTo))
@@ -88,7 +88,7 @@ final class ClosedUsage {
         String end = "least(to_ms, " + statement.parameter(to) + ")";
         String source = "segment s";
         String columns = "";
-        if (asked.dimensions().contains(Dimension.PERIOD)) {
+        if (spec.dimensions().contains(Dimension.PERIOD)) {
             statement.periods = periods.begins();
             source += " cross join periods";
             if (periods.hoursWithBegin().isEmpty()) {
@@ -109,8 +109,8 @@ final class ClosedUsage {
         if (!only.isEmpty()) {
             where += " and hour_ms = any(" + statement.numbers(only) + ")";
         }
-        if (asked.label().isPresent()) {
-            UsageRequest.Label label = asked.label().get();
+        if (spec.label().isPresent()) {
+            UsageRequest.Label label = spec.label().get();
             source += " cross join (select cast(" + statement.parameter(label.key()) + " as text) as label_key) k";
             columns += """
                     , case when standing is null then null when labels -> label_key is null then 'undeclared'
@@ -134,10 +134,10 @@ final class ClosedUsage {
         }
         String of = "select hour_ms, pool, class, standing, group_path, queue, submitted_by, gpu_milli_ms as amount";
         String source;
-        if (asked.label().isEmpty()) {
+        if (spec.label().isEmpty()) {
             source = of + " from usage_hour" + where;
         } else {
-            UsageRequest.Label label = asked.label().get();
+            UsageRequest.Label label = spec.label().get();
             String ofKey = " from usage_label_hour" + where + " and label_key = " + statement.parameter(label.key());
             source = of + ", case when label_value is null then 'unset' else 'set' end as label_state, label_value"
                     + ofKey + isOneOf("label_value", label.values(), statement);
@@ -150,7 +150,7 @@ final class ClosedUsage {
             }
         }
         String columns = "*";
-        if (asked.dimensions().contains(Dimension.PERIOD)) {
+        if (spec.dimensions().contains(Dimension.PERIOD)) {
             statement.periods = periods.begins();
             columns = "h.*, cast(begins[width_bucket(hour_ms - 3600000, begins)] as text) as period";
             source = "(" + source + ") h cross join periods";
@@ -169,7 +169,7 @@ final class ClosedUsage {
     }
 
     private Uni<Void> add(Statement statement, String source) {
-        String columns = asked.dimensions().stream()
+        String columns = spec.dimensions().stream()
                 .map(dimension -> column(dimension) + ", ")
                 .collect(Collectors.joining());
         String sql =
@@ -187,7 +187,7 @@ final class ClosedUsage {
 
     private void add(UsageQuery.Reader row) {
         SortedMap<Dimension, String> key = new TreeMap<>();
-        for (Dimension dimension : asked.dimensions()) {
+        for (Dimension dimension : spec.dimensions()) {
             String stored = row.textOrNull();
             if (stored != null) {
                 key.put(dimension, keyText(dimension, stored));

@@ -36,7 +36,7 @@ public final class HourSums {
             Dimension.LABEL_VALUE);
 
     /** The hours that one transaction sums up afterwards. */
-    private static final int HOURS_AT_ONCE = 20;
+    private static final int MAX_HOURS_PER_CALL = 20;
 
     private HourSums() {}
 
@@ -50,7 +50,7 @@ public final class HourSums {
             @Nullable String queue,
             @Nullable String user) {
 
-        static Key of(SegmentStore.Closing closing) {
+        static Key of(SegmentStore.NewSegment closing) {
             Segment segment = closing.segment();
             return segment.held()
                     .map(held -> new Key(
@@ -76,11 +76,11 @@ public final class HourSums {
     private record LabelKey(String label, @Nullable String value, Key of) {}
 
     /** Sums of hours that are being closed. */
-    static final class Adding {
+    static final class Accumulator {
         private final Map<Key, Long> sums = new LinkedHashMap<>();
         private final Map<LabelKey, Long> labelSums = new LinkedHashMap<>();
 
-        void add(SegmentStore.Closing closing) {
+        void add(SegmentStore.NewSegment closing) {
             Key key = Key.of(closing);
             long amount = closing.segment().gpuMilliMillis();
             sums.merge(key, amount, Math::addExact);
@@ -164,15 +164,15 @@ public final class HourSums {
         private final Long[] amount;
         private int size;
 
-        Columns(int most) {
-            hour = new Long[most];
-            pool = new String[most];
-            usageClass = new String[most];
-            standing = new String[most];
-            group = new String[most];
-            queue = new String[most];
-            user = new String[most];
-            amount = new Long[most];
+        Columns(int max) {
+            hour = new Long[max];
+            pool = new String[max];
+            usageClass = new String[max];
+            standing = new String[max];
+            group = new String[max];
+            queue = new String[max];
+            user = new String[max];
+            amount = new Long[max];
         }
 
         void add(Key key, long sum) {
@@ -189,12 +189,12 @@ public final class HourSums {
     }
 
     /** Whether sums by these dimensions can be made of the hourly ones. */
-    static boolean have(List<Dimension> dimensions) {
+    static boolean cover(List<Dimension> dimensions) {
         return DIMENSIONS.containsAll(dimensions);
     }
 
     /** Whether all closed hours that end in {@code (fromMillis, toMillis]} have their sums. */
-    static Uni<Boolean> complete(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
+    static Uni<Boolean> areComplete(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
         return usageQuery
                 .rows(
                         "select hour_ms, records from closed_hour where tenant_id = $1 and hour_ms > $2 "
@@ -229,6 +229,6 @@ public final class HourSums {
                       cross join lateral jsonb_each_text(labels) l group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
                 update closed_hour h set summed = true from missing m
                  where h.tenant_id = m.tenant_id and h.hour_ms = m.hour_ms
-                """, HOURS_AT_ONCE).rowCount();
+                """, MAX_HOURS_PER_CALL).rowCount();
     }
 }

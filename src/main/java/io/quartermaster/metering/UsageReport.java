@@ -32,9 +32,9 @@ import org.jspecify.annotations.Nullable;
 final class UsageReport {
 
     /** The rows that were read; a worker thread counts them later. */
-    record Read(
+    record ReportRows(
             TenantKey tenant,
-            UsageRequest.Asked asked,
+            UsageRequest.UsageSpec spec,
             Division division,
             UnclosedUsage open,
             UsageSums closedSums,
@@ -59,18 +59,18 @@ final class UsageReport {
      * Reads inside a transaction. Any isolation suffices, because closed hours never change and the last one is read
      * first.
      */
-    Uni<Read> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
-        return settings(usageQuery, tenant, asked).chain(settings -> {
-            Division division = division(asked, settings);
+    Uni<ReportRows> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
+        return settings(usageQuery, tenant, spec).chain(settings -> {
+            Division division = division(spec, settings);
             return UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit())
                     .chain(open -> closedSums(
                                     usageQuery,
                                     tenant,
-                                    asked,
+                                    spec,
                                     division,
                                     open.closed().endMillis())
-                            .chain(sums -> policyNames(usageQuery, tenant, asked)
-                                    .map(names -> new Read(tenant, asked, division, open, sums, names))));
+                            .chain(sums -> policyNames(usageQuery, tenant, spec)
+                                    .map(names -> new ReportRows(tenant, spec, division, open, sums, names))));
         });
     }
 
@@ -81,9 +81,9 @@ final class UsageReport {
      */
     private record Settings(ZoneId zone, List<String> labelKeys) {}
 
-    private static Uni<Settings> settings(UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
+    private static Uni<Settings> settings(UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
         Settings none = new Settings(ZoneOffset.UTC, List.of());
-        if (asked.label().isEmpty() && !asked.granularity().isOfCalendar()) {
+        if (spec.label().isEmpty() && !spec.granularity().isOfCalendar()) {
             return Uni.createFrom().item(none);
         }
         return usageQuery
@@ -105,9 +105,9 @@ final class UsageReport {
     }
 
     /** @throws ProblemException with the keys that there are, if the label of the request is none of them */
-    void requireLabelKey(Read read) {
-        read.asked().label().map(UsageRequest.Label::key).ifPresent(key -> {
-            List<String> known = read.division().labelKeys();
+    void requireLabelKey(ReportRows reportRows) {
+        reportRows.spec().label().map(UsageRequest.Label::key).ifPresent(key -> {
+            List<String> known = reportRows.division().labelKeys();
             if (!known.contains(key)) {
                 throw ProblemException.refused(
                         "unknown-label-key",
@@ -120,15 +120,15 @@ final class UsageReport {
         });
     }
 
-    private Division division(UsageRequest.Asked asked, Settings settings) {
-        ZoneId zone = asked.zone().orElse(settings.zone());
-        if (!asked.granularity().isOfCalendar() || asked.window().isEmpty()) {
+    private Division division(UsageRequest.UsageSpec spec, Settings settings) {
+        ZoneId zone = spec.zone().orElse(settings.zone());
+        if (!spec.granularity().isOfCalendar() || spec.window().isEmpty()) {
             return new Division(zone, UsagePeriods.NONE, settings.labelKeys());
         }
         int limit = config.usageRowsLimit();
         return new Division(
                 zone,
-                UsagePeriods.of(asked.granularity(), zone, asked.window(), limit)
+                UsagePeriods.of(spec.granularity(), zone, spec.window(), limit)
                         .orElseThrow(() -> tooMany("granularity", limit)),
                 settings.labelKeys());
     }
@@ -136,22 +136,22 @@ final class UsageReport {
     private Uni<UsageSums> closedSums(
             UsageQuery usageQuery,
             TenantKey tenant,
-            UsageRequest.Asked asked,
+            UsageRequest.UsageSpec spec,
             Division division,
             long closedUntilMillis) {
         UsageSums sums = new UsageSums(new UsageGrouping(
-                asked.dimensions(),
+                spec.dimensions(),
                 HOUR_MILLIS,
                 division.periods().begins(),
-                asked.label().map(UsageRequest.Label::key)));
-        return new ClosedUsage(usageQuery, tenant, asked, division.periods(), config.usageRowsLimit(), sums)
+                spec.label().map(UsageRequest.Label::key)));
+        return new ClosedUsage(usageQuery, tenant, spec, division.periods(), config.usageRowsLimit(), sums)
                 .read(closedUntilMillis)
                 .replaceWith(sums);
     }
 
     private static Uni<Map<String, String>> policyNames(
-            UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
-        if (!asked.groupsBy(UsageRequest.GroupBy.POLICY)) {
+            UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
+        if (!spec.groupsBy(UsageRequest.GroupBy.POLICY)) {
             return Uni.createFrom().item(Map.of());
         }
         return usageQuery
@@ -167,34 +167,36 @@ final class UsageReport {
     }
 
     /** Adds the open part and returns the answer. */
-    UsageApi.View count(Read read) {
-        UsageWindow usageWindow = read.asked().window();
-        long closedUntil = read.open().closed().endMillis();
-        UsageSums sums = read.closedSums();
+    UsageApi.View toView(ReportRows reportRows) {
+        UsageWindow usageWindow = reportRows.spec().window();
+        long closedUntil = reportRows.open().closed().endMillis();
+        UsageSums sums = reportRows.closedSums();
         boolean complete = usageWindow.toMillis() <= closedUntil;
         if (!complete) {
             sums.add(
-                    read.open().segments(usageWindow.toMillis()),
+                    reportRows.open().segments(usageWindow.toMillis()),
                     usageWindow,
-                    segment -> counts(read.asked().label(), segment));
+                    segment -> counts(reportRows.spec().label(), segment));
         }
         refuseTooMany(sums.size(), config.usageRowsLimit());
-        long asOf = Math.min(usageWindow.toMillis(), Math.max(read.open().stampMillis(), closedUntil));
+        long asOf = Math.min(usageWindow.toMillis(), Math.max(reportRows.open().stampMillis(), closedUntil));
         return new UsageApi.View(
-                read.tenant().value(),
+                reportRows.tenant().value(),
                 Instant.ofEpochMilli(usageWindow.fromMillis()),
                 Instant.ofEpochMilli(usageWindow.toMillis()),
-                read.asked().granularity(),
-                read.asked().groupBy().stream().map(EnumNames::of).toList(),
-                read.asked().granularity().isOfCalendar()
-                        ? read.division().zone().getId()
+                reportRows.spec().granularity(),
+                reportRows.spec().groupBy().stream().map(EnumNames::of).toList(),
+                reportRows.spec().granularity().isOfCalendar()
+                        ? reportRows.division().zone().getId()
                         : null,
-                map(read.asked().label().orElse(null), UsageRequest.Label::key),
+                mapOrNull(reportRows.spec().label().orElse(null), UsageRequest.Label::key),
                 complete,
                 Instant.ofEpochMilli(asOf),
                 closedUntil == 0 ? null : Instant.ofEpochMilli(closedUntil),
-                sums.rows().stream().map(row -> row(row, read.policyNames())).toList(),
-                UsageApi.Totals.of(sums.all()));
+                sums.rows().stream()
+                        .map(row -> row(row, reportRows.policyNames()))
+                        .toList(),
+                UsageApi.Totals.of(sums.total()));
     }
 
     private static boolean counts(Optional<UsageRequest.Label> label, Segment segment) {
@@ -225,27 +227,27 @@ final class UsageReport {
         SortedMap<Dimension, String> key = row.key();
         @Nullable String policy = key.get(Dimension.POLICY);
         return new UsageApi.Row(
-                map(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
-                map(key.get(Dimension.PERIOD), text -> Instant.ofEpochMilli(Long.parseLong(text))),
+                mapOrNull(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
+                mapOrNull(key.get(Dimension.PERIOD), text -> Instant.ofEpochMilli(Long.parseLong(text))),
                 key.get(Dimension.POOL),
-                map(key.get(Dimension.CLASS), UsageClass::valueOf),
-                map(key.get(Dimension.STANDING), Standing::valueOf),
-                map(key.get(Dimension.PHASE), Phase::valueOf),
-                map(key.get(Dimension.PREEMPTIBLE), Boolean::valueOf),
+                mapOrNull(key.get(Dimension.CLASS), UsageClass::valueOf),
+                mapOrNull(key.get(Dimension.STANDING), Standing::valueOf),
+                mapOrNull(key.get(Dimension.PHASE), Phase::valueOf),
+                mapOrNull(key.get(Dimension.PREEMPTIBLE), Boolean::valueOf),
                 key.get(Dimension.GROUP),
                 policy,
-                map(policy, policyNames::get),
+                mapOrNull(policy, policyNames::get),
                 key.get(Dimension.PROFILE),
                 key.get(Dimension.QUEUE),
                 key.get(Dimension.WORKLOAD),
                 key.get(Dimension.USER),
                 key.get(Dimension.CLUSTER),
-                map(key.get(Dimension.LABEL_STATE), LabelState::valueOf),
+                mapOrNull(key.get(Dimension.LABEL_STATE), LabelState::valueOf),
                 key.get(Dimension.LABEL_VALUE),
                 UsageApi.Totals.of(row.totals()));
     }
 
-    private static <S, T> @Nullable T map(@Nullable S value, Function<S, @Nullable T> read) {
-        return value == null ? null : read.apply(value);
+    private static <S, T> @Nullable T mapOrNull(@Nullable S value, Function<S, @Nullable T> parser) {
+        return value == null ? null : parser.apply(value);
     }
 }

@@ -123,7 +123,7 @@ public final class UsageRequest {
     record Label(String key, List<String> values) {}
 
     /** The request after the checks. */
-    record Asked(
+    record UsageSpec(
             UsageWindow window,
             Granularity granularity,
             Optional<ZoneId> zone,
@@ -151,21 +151,21 @@ public final class UsageRequest {
      * The text of the parameters, as the scope of page tokens. It is the same for every page of a list, even where the
      * window ends now.
      */
-    String scope(Asked asked) {
-        return from + " " + to + " " + asked.granularity() + " " + asked.zone() + " " + asked.groupBy() + " "
-                + asked.label();
+    String scope(UsageSpec spec) {
+        return from + " " + to + " " + spec.granularity() + " " + spec.zone() + " " + spec.groupBy() + " "
+                + spec.label();
     }
 
     /** @throws ProblemException with every invalid parameter */
-    Asked checked(Instant now) {
+    UsageSpec validate(Instant now) {
         var problems = new ProblemException.Invalid();
-        Granularity division = granularity(problems);
+        Granularity division = parseGranularity(problems);
         List<GroupBy> dimensions = groupBy(problems);
-        UsageWindow usageWindow = window(problems, from, to, now);
+        UsageWindow usageWindow = parseWindow(problems, from, to, now);
         Optional<ZoneId> zone = zone(problems, division);
         Optional<Label> about = label(problems, dimensions.contains(GroupBy.LABEL));
         problems.throwIfAny();
-        return new Asked(usageWindow, division, zone, dimensions, about);
+        return new UsageSpec(usageWindow, division, zone, dimensions, about);
     }
 
     private Optional<ZoneId> zone(ProblemException.Invalid problems, Granularity division) {
@@ -216,7 +216,7 @@ public final class UsageRequest {
         return value.length() <= LabelSyntax.MAX_VALUE_CHARS && value.indexOf('\0') < 0;
     }
 
-    private Granularity granularity(ProblemException.Invalid problems) {
+    private Granularity parseGranularity(ProblemException.Invalid problems) {
         if (granularity == null) {
             return Granularity.TOTAL;
         }
@@ -252,7 +252,7 @@ public final class UsageRequest {
     }
 
     /** The window that two parameters state; this month up to now where they are absent. */
-    static UsageWindow window(
+    static UsageWindow parseWindow(
             ProblemException.Invalid problems, @Nullable String from, @Nullable String to, Instant now) {
         Instant month = now.atZone(ZoneOffset.UTC)
                 .truncatedTo(ChronoUnit.DAYS)

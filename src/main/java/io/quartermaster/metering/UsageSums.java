@@ -22,11 +22,11 @@ final class UsageSums {
 
     private final UsageGrouping grouping;
     private final TreeMap<SortedMap<Dimension, String>, Usage.Totals> rows;
-    private Usage.Totals all = Usage.Totals.ZERO;
+    private Usage.Totals total = Usage.Totals.ZERO;
 
     UsageSums(UsageGrouping grouping) {
         this.grouping = grouping;
-        this.rows = new TreeMap<>(Usage.order(grouping.dimensions()));
+        this.rows = new TreeMap<>(Usage.orderBy(grouping.dimensions()));
     }
 
     /** Adds open segments that count, as far as they lie in the window. */
@@ -68,7 +68,7 @@ final class UsageSums {
 
     private void add(SortedMap<Dimension, String> key, Usage.Totals totals) {
         rows.merge(key, totals, Usage.Totals::plus);
-        all = all.plus(totals);
+        total = total.plus(totals);
     }
 
     List<Usage.Row> rows() {
@@ -77,8 +77,8 @@ final class UsageSums {
                 .toList();
     }
 
-    Usage.Totals all() {
-        return all;
+    Usage.Totals total() {
+        return total;
     }
 
     int size() {

@@ -212,8 +212,7 @@ class AuditIT {
         Superuser.run("set session_replication_role = replica; insert into usage_label_hour values ('audit-stray', "
                 + (start + 1) + ", 'team', 'nlp', 'p', 'reserved', 'within', '/a', 'q', 'ada', 1)");
         assertThat(strays(rows))
-                .containsExactly(
-                        "segment " + stray, "usage_hour " + (start - HOUR), "usage_label_hour " + (start + 1));
+                .containsExactly("segment " + stray, "usage_hour " + (start - HOUR), "usage_label_hour " + (start + 1));
         Instant end = Instant.ofEpochMilli(start + HOUR);
         AuditApi.View until = audits.audit(new AuditApi.Request(new TenantId(rows.tenant), null, end));
         assertThat(until.violations()).as("until the end of the audited time").hasSize(2);
@@ -227,8 +226,8 @@ class AuditIT {
     private List<String> strays(BookRows rows) {
         return violations(rows).stream()
                 .filter(violation -> violation.rule().equals("rows-are-of-closed-hours"))
-                .map(violation ->
-                        violation.subject() + " " + Objects.requireNonNull(violation.at()).toEpochMilli())
+                .map(violation -> violation.subject() + " "
+                        + Objects.requireNonNull(violation.at()).toEpochMilli())
                 .toList();
     }
 
@@ -364,9 +363,9 @@ class AuditIT {
         return request;
     }
 
-    private static List<String> lines(Uni<UsageExport.Prepared> export) {
+    private static List<String> lines(Uni<UsageExport.PreparedExport> export) {
         Buffer all = export.onItem()
-                .transformToMulti(UsageExport.Prepared::pieces)
+                .transformToMulti(UsageExport.PreparedExport::pieces)
                 .collect()
                 .in(Buffer::buffer, Buffer::appendBuffer)
                 .await()
@@ -379,10 +378,10 @@ class AuditIT {
         BookRows rows = closedBooks("audit-e");
         TenantId tenant = new TenantId(rows.tenant);
 
-        List<String> csv = lines(exports.ofTenant(tenant, export(start, start + 2 * HOUR, "csv", false)));
-        List<String> all = lines(
-                exports.ofTenants(java.util.Optional.of(tenant), export(start, start + 2 * HOUR, "jsonl", false)));
-        List<String> open = lines(exports.ofTenant(tenant, export(start, start + 5 * HOUR, "csv", true)));
+        List<String> csv = lines(exports.prepareForTenant(tenant, export(start, start + 2 * HOUR, "csv", false)));
+        List<String> all = lines(exports.prepareForTenants(
+                java.util.Optional.of(tenant), export(start, start + 2 * HOUR, "jsonl", false)));
+        List<String> open = lines(exports.prepareForTenant(tenant, export(start, start + 5 * HOUR, "csv", true)));
 
         assertThat(csv.getFirst()).startsWith("id,tenant,from,to,pool,class,gpus");
         assertThat(csv.size() - 1L)
@@ -393,10 +392,11 @@ class AuditIT {
         assertThat(all).hasSize(csv.size() - 1).allSatisfy(line -> assertThat(line)
                 .contains("\"final\":true"));
         assertThat(open).containsAll(csv).anySatisfy(line -> assertThat(line).contains(",false,"));
-        assertThatThrownBy(() -> lines(exports.ofTenant(tenant, export(start, start + 50 * HOUR, "csv", false))))
+        assertThatThrownBy(
+                        () -> lines(exports.prepareForTenant(tenant, export(start, start + 50 * HOUR, "csv", false))))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("hours-open");
-        assertThatThrownBy(() -> lines(exports.ofTenant(tenant, export(start + 1, start + HOUR, "csv", false))))
+        assertThatThrownBy(() -> lines(exports.prepareForTenant(tenant, export(start + 1, start + HOUR, "csv", false))))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("full hour");
     }

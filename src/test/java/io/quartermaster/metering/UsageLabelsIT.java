@@ -66,7 +66,8 @@ class UsageLabelsIT {
 
     private UsageApi.View ask(BookRows rows, UsageRequest request) {
         try {
-            return VertxContextSupport.subscribeAndAwait(() -> usage.ofTenant(new TenantId(rows.tenant), request));
+            return VertxContextSupport.subscribeAndAwait(
+                    () -> usage.reportForTenant(new TenantId(rows.tenant), request));
         } catch (RuntimeException e) {
             throw e;
         } catch (Throwable e) {
@@ -179,7 +180,7 @@ class UsageLabelsIT {
                 + "update closed_hour set summed = false where tenant_id = 'labels-sums'");
         List<UsageApi.View> fromSegments =
                 requests.stream().map(request -> ask(rows, request)).toList();
-        closing.sumUp();
+        closing.addMissingSums();
 
         assertThat(fromSums).extracting(UsageApi.View::rows).doesNotContain(List.of());
         for (int i = 0; i < requests.size(); i++) {

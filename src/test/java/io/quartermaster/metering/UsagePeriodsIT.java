@@ -89,7 +89,8 @@ class UsagePeriodsIT {
 
     private UsageApi.View ask(BookRows rows, UsageRequest request) {
         try {
-            return VertxContextSupport.subscribeAndAwait(() -> usage.ofTenant(new TenantId(rows.tenant), request));
+            return VertxContextSupport.subscribeAndAwait(
+                    () -> usage.reportForTenant(new TenantId(rows.tenant), request));
         } catch (RuntimeException e) {
             throw e;
         } catch (Throwable e) {
