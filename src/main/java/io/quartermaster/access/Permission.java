@@ -45,6 +45,8 @@ public enum Permission {
     /** To simulate work in queues that the caller may submit to, and policies that it may write. */
     SIMULATIONS_RUN("simulations:run"),
     USAGE_READ("usage:read"),
+    /** To declare the label keys that usage is summed by, and its time zone. */
+    USAGE_SETTINGS_WRITE("usage-settings:write"),
     AUDIT_READ("audit:read"),
     OPERATIONS_READ("operations:read"),
     /** To see the scheduler's quarantine. */

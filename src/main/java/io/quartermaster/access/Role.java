@@ -56,6 +56,7 @@ public enum Role {
                 PROFILES_WRITE,
                 GROUPS_WRITE,
                 ORIGINS_WRITE,
+                USAGE_SETTINGS_WRITE,
                 AUDIT_READ,
                 OPERATIONS_READ);
 

@@ -8,6 +8,7 @@ package io.quartermaster.ledger;
  * @param group the group's path, such as {@code /research/nlp}
  * @param user the member or service account that submitted the workload
  * @param preemptible whether the scheduler may give its devices to other workloads
+ * @param labels the labels of the workload under the keys that the tenant had declared for its usage
  */
 public record AllocationMarks(
         PolicyId policy,
@@ -18,7 +19,8 @@ public record AllocationMarks(
         String attempt,
         String user,
         String cluster,
-        boolean preemptible) {
+        boolean preemptible,
+        UsageLabels labels) {
     public AllocationMarks {
         RecordChecks.requireText(group, "group");
         RecordChecks.requireText(profile, "profile");

@@ -60,8 +60,7 @@ public final class Book {
     }
 
     public BookState state() {
-        return new BookState(
-                BookState.FORMAT,
+        return BookState.of(
                 tenant,
                 hourMillis,
                 closedUntilMillis,

@@ -10,7 +10,7 @@ import java.util.OptionalLong;
  *
  * <p>Lists are sorted by id, levels by time; the same book always gives an equal state.
  *
- * @param format the version of this shape, {@link #FORMAT}
+ * @param format the version of this shape; it follows from the content, see {@link #of}
  * @param hourMillis the length of an hour; segments are cut at every multiple of it
  * @param closedUntilMillis {@link Book#close} has returned all segments before this instant; they are final
  * @param atMillis the time of the last event applied, with {@code seq}; (0, -1) before the first
@@ -24,15 +24,19 @@ public record BookState(
         long seq,
         List<PoolState> pools) {
 
-    public static final int FORMAT = 1;
+    /** The version of a state in which no allocation has labels. */
+    public static final int FIRST_FORMAT = 1;
+
+    /** The version of a state in which an allocation has labels. */
+    public static final int LABELLED_FORMAT = 2;
 
     /** The length of an hour outside of tests. */
     public static final long HOUR_MILLIS = 3_600_000;
 
     public BookState {
-        if (format != FORMAT) {
+        if (format != formatOf(pools)) {
             throw new IllegalArgumentException(
-                    "the book state has format " + format + ", but this program reads format " + FORMAT);
+                    "the book state has format " + format + ", but its content is of format " + formatOf(pools));
         }
         if (hourMillis <= 0 || closedUntilMillis < 0 || closedUntilMillis % hourMillis != 0) {
             throw new IllegalArgumentException(
@@ -43,7 +47,21 @@ public record BookState(
 
     /** The state of a tenant without any events. */
     public static BookState empty(TenantKey tenant, long hourMillis) {
-        return new BookState(FORMAT, tenant, hourMillis, 0, 0, -1, List.of());
+        return of(tenant, hourMillis, 0, 0, -1, List.of());
+    }
+
+    /** A state in the oldest format that can express it, so that an earlier version of the program may read it. */
+    public static BookState of(
+            TenantKey tenant, long hourMillis, long closedUntilMillis, long atMillis, long seq, List<PoolState> pools) {
+        return new BookState(formatOf(pools), tenant, hourMillis, closedUntilMillis, atMillis, seq, pools);
+    }
+
+    private static int formatOf(List<PoolState> pools) {
+        return pools.stream()
+                        .flatMap(pool -> pool.allocations().stream())
+                        .anyMatch(allocation -> allocation.marks().labels().hasKeys())
+                ? LABELLED_FORMAT
+                : FIRST_FORMAT;
     }
 
     /**

@@ -23,8 +23,11 @@ public record Segment(
         long fromMillis,
         long toMillis) {
 
-    /** The version of {@link #canonicalText}. A change of the text's lines needs a new version. */
-    public static final int FORMAT = 1;
+    /** The version of the {@link #canonicalText} of segments without labels. */
+    public static final int FIRST_FORMAT = 1;
+
+    /** The version of the {@link #canonicalText} of segments with labels. Other lines need a further version. */
+    public static final int LABELLED_FORMAT = 2;
 
     /** Room for most texts, so that they are not copied while they grow. */
     private static final int TEXT_LENGTH = 768;
@@ -99,6 +102,14 @@ public record Segment(
     }
 
     /**
+     * The version of the segment's {@link #canonicalText}. It follows from the content: an allocation that began while
+     * the tenant had declared no label key has the text that it always had.
+     */
+    public int format() {
+        return held.filter(h -> h.marks().labels().hasKeys()).isPresent() ? LABELLED_FORMAT : FIRST_FORMAT;
+    }
+
+    /**
      * The text that is hashed: one {@code key=value} line per field, always in this order. Backslashes and line ends
      * are escaped, so two different segments never have the same text.
      */
@@ -130,6 +141,10 @@ public record Segment(
             appendLine(text, "user", allocationMarks.user());
             appendLine(text, "cluster", allocationMarks.cluster());
             appendLine(text, "preemptible", Boolean.toString(allocationMarks.preemptible()));
+            allocationMarks.labels().values().forEach((key, value) -> {
+                value.ifPresentOrElse(
+                        set -> appendLine(text, "label." + key, set), () -> appendLine(text, "noLabel." + key, ""));
+            });
         });
         return text.toString();
     }

@@ -8,6 +8,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Sums segments by any set of dimensions. The sums are exact and do not depend on the order of adding. Rows are sorted
@@ -19,6 +20,8 @@ public final class Usage {
     public enum Dimension {
         /** The hour's beginning, in epoch milliseconds. */
         HOUR,
+        /** The begin of the {@linkplain UsageGrouping#periodBegins period}, in epoch milliseconds. */
+        PERIOD,
         POOL,
         CLASS,
         /** Only held usage has this dimension and those that follow. */
@@ -31,7 +34,11 @@ public final class Usage {
         QUEUE,
         WORKLOAD,
         USER,
-        CLUSTER
+        CLUSTER,
+        /** A {@link LabelState}, for the {@linkplain UsageGrouping#labelKey key} of the grouping. */
+        LABEL_STATE,
+        /** The value of the label with that key, where the state is {@link LabelState#SET}. */
+        LABEL_VALUE
     }
 
     /**
@@ -84,31 +91,41 @@ public final class Usage {
      */
     public record Row(SortedMap<Dimension, String> key, Totals totals) {}
 
-    private final List<Dimension> dimensions;
-    private final long hourMillis;
+    private final UsageGrouping grouping;
+    private final TreeSet<Long> periodBegins;
     private final TreeMap<SortedMap<Dimension, String>, Totals> rows;
 
     /** Sums by these dimensions; without any, all usage is one row. */
-    public Usage(List<Dimension> dimensions) {
-        this(dimensions, BookState.HOUR_MILLIS);
-    }
-
-    /** Sums by hours of another length, for a book with such hours. */
-    public Usage(List<Dimension> dimensions, long hourMillis) {
-        this.dimensions = List.copyOf(dimensions);
-        this.hourMillis = hourMillis;
-        this.rows = new TreeMap<>(orderBy(this.dimensions));
+    public Usage(UsageGrouping grouping) {
+        this.grouping = grouping;
+        this.periodBegins = new TreeSet<>(grouping.periodBegins());
+        this.rows = new TreeMap<>(orderBy(grouping.dimensions()));
     }
 
     public static List<Row> sum(Collection<Segment> segments, List<Dimension> dimensions) {
-        Usage usage = new Usage(dimensions);
+        Usage usage = new Usage(UsageGrouping.by(dimensions));
         segments.forEach(usage::add);
         return usage.rows();
     }
 
+    /** Adds a segment; each of its periods gets the part that lies in it. */
     public void add(Segment segment) {
+        if (!grouping.dimensions().contains(Dimension.PERIOD)) {
+            addWhole(segment);
+            return;
+        }
+        long from = segment.fromMillis();
+        while (from < segment.toMillis()) {
+            Long next = periodBegins.higher(from);
+            long to = next == null ? segment.toMillis() : Math.min(next, segment.toMillis());
+            addWhole(segment.between(from, to));
+            from = to;
+        }
+    }
+
+    private void addWhole(Segment segment) {
         SortedMap<Dimension, String> key = new TreeMap<>();
-        for (Dimension dimension : dimensions) {
+        for (Dimension dimension : grouping.dimensions()) {
             value(segment, dimension).ifPresent(value -> key.put(dimension, value));
         }
         rows.merge(Collections.unmodifiableSortedMap(key), Totals.of(segment), Totals::plus);
@@ -124,7 +141,10 @@ public final class Usage {
         Optional<Segment.Held> held = segment.held();
         Optional<AllocationMarks> allocationMarks = held.map(Segment.Held::marks);
         return switch (dimension) {
-            case HOUR -> Optional.of(Long.toString(segment.fromMillis() - segment.fromMillis() % hourMillis));
+            case HOUR ->
+                Optional.of(Long.toString(segment.fromMillis() - segment.fromMillis() % grouping.hourMillis()));
+            case PERIOD ->
+                Optional.ofNullable(periodBegins.floor(segment.fromMillis())).map(begin -> Long.toString(begin));
             case POOL -> Optional.of(segment.pool().value());
             case CLASS -> Optional.of(segment.usageClass().name());
             case STANDING -> held.map(h -> h.standing().name());
@@ -137,13 +157,18 @@ public final class Usage {
             case WORKLOAD -> allocationMarks.map(AllocationMarks::workload);
             case USER -> allocationMarks.map(AllocationMarks::user);
             case CLUSTER -> allocationMarks.map(AllocationMarks::cluster);
+            case LABEL_STATE ->
+                allocationMarks.flatMap(m ->
+                        grouping.labelKey().map(key -> m.labels().state(key).name()));
+            case LABEL_VALUE -> allocationMarks.flatMap(m -> grouping.labelKey().flatMap(m.labels()::value));
         };
     }
 
-    private static Comparator<SortedMap<Dimension, String>> orderBy(List<Dimension> dimensions) {
+    /** The order of rows by these dimensions; a row without a dimension comes before rows with it. */
+    public static Comparator<SortedMap<Dimension, String>> orderBy(List<Dimension> dimensions) {
         Comparator<SortedMap<Dimension, String>> order = (a, b) -> 0;
         for (Dimension dimension : dimensions) {
-            if (dimension == Dimension.HOUR) {
+            if (dimension == Dimension.HOUR || dimension == Dimension.PERIOD) {
                 // Numbers have no leading zeros, so the longer text is the later hour.
                 order = order.thenComparing(
                         key -> key.getOrDefault(dimension, "").length());

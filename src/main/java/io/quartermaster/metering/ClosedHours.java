@@ -132,11 +132,12 @@ public final class ClosedHours {
     }
 
     private static BookState parseBook(long endMillis, long format, String text) {
-        if (format != BookState.FORMAT) {
-            throw new IllegalStateException("the closed hour " + endMillis + " is of format " + format
-                    + ", but this program reads " + BookState.FORMAT);
+        try {
+            return BookStateJson.read(format, text);
+        } catch (IllegalStateException e) {
+            throw new IllegalStateException(
+                    "the book of the closed hour " + endMillis + " cannot be read: " + e.getMessage(), e);
         }
-        return BookStateJson.read(text);
     }
 
     /**
@@ -161,6 +162,7 @@ public final class ClosedHours {
         Long[] end = new Long[size];
         Long[] through = new Long[size];
         @Nullable String[] book = new String[size];
+        Integer[] format = new Integer[size];
         Long[] records = new Long[size];
         String[] hash = new String[size];
         for (int i = 0; i < size; i++) {
@@ -168,6 +170,7 @@ public final class ClosedHours {
             end[i] = each.endMillis();
             through[i] = each.throughSeq();
             book[i] = each.book().map(BookStateJson::write).orElse(null);
+            format[i] = each.book().map(BookState::format).orElse(BookState.FIRST_FORMAT);
             records[i] = each.chain().number();
             hash[i] = each.chain().hash().hex();
         }
@@ -175,12 +178,12 @@ public final class ClosedHours {
                 transaction.send("""
                 insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at,
                     summed)
-                select $1, hour_ms, through_seq, cast(book as jsonb), $2, records, decode(hash, 'hex'),
+                select $1, hour_ms, through_seq, cast(book as jsonb), format, records, decode(hash, 'hex'),
                        clock_timestamp(), true
-                  from unnest($3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
-                       x (hour_ms, through_seq, book, records, hash)
+                  from unnest($2::int[], $3::bigint[], $4::bigint[], $5::text[], $6::bigint[], $7::text[])
+                       x (format, hour_ms, through_seq, book, records, hash)
                 returning hour_ms, cast(state as text) as state
-                """, tenant.value(), BookState.FORMAT, end, through, book, records, hash);
+                """, tenant.value(), format, end, through, book, records, hash);
         return new PendingInsert(
                 closed.stream().filter(each -> each.book().isPresent()).toList(), sent);
     }
@@ -197,7 +200,8 @@ public final class ClosedHours {
             sent.rows().forEach(row -> stored.put(row.getLong("hour_ms"), row.getString("state")));
             for (HourEnd each : withBook) {
                 String text = stored.get(each.endMillis());
-                if (text == null || !each.state().equals(BookStateJson.read(text))) {
+                if (text == null
+                        || !each.state().equals(BookStateJson.read(each.state().format(), text))) {
                     throw new IllegalStateException(
                             "the database does not return the state of the book as it was written");
                 }

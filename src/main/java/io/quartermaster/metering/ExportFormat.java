@@ -57,7 +57,7 @@ enum ExportFormat {
                     JsonStringEncoder.getInstance().quoteAsString(text.get(), line);
                     line.append('"');
                 }
-                case WHOLE_NUMBER, BOOLEAN -> line.append(text.get());
+                case WHOLE_NUMBER, BOOLEAN, JSON_OBJECT -> line.append(text.get());
             }
         }
     };

@@ -47,7 +47,8 @@ record ExportRecord(Segment segment, Optional<HashChain.End> chainEnd) {
         DURATION_MILLIS,
         GPUS,
         GPU_HOURS,
-        GPU_MILLI_MILLIS;
+        GPU_MILLI_MILLIS,
+        LABELS;
 
         /** The form of the field's text. Amounts of GPUs stay text, as everywhere in the API. */
         ValueType valueType() {
@@ -57,6 +58,7 @@ record ExportRecord(Segment segment, Optional<HashChain.End> chainEnd) {
                 case ID, HASH, TENANT, POOL, CLUSTER, GROUP, POLICY, PROFILE, QUEUE, WORKLOAD, ATTEMPT, USER ->
                     ValueType.TEXT;
                 case CLASS, STANDING, PHASE, FROM, TO, GPUS, GPU_HOURS, GPU_MILLI_MILLIS -> ValueType.TEXT;
+                case LABELS -> ValueType.JSON_OBJECT;
             };
         }
     }
@@ -65,7 +67,9 @@ record ExportRecord(Segment segment, Optional<HashChain.End> chainEnd) {
     enum ValueType {
         TEXT,
         WHOLE_NUMBER,
-        BOOLEAN
+        BOOLEAN,
+        /** A JSON object, which a CSV cell has as text. */
+        JSON_OBJECT
     }
 
     /** The field's text; empty where the record has none. */
@@ -95,6 +99,8 @@ record ExportRecord(Segment segment, Optional<HashChain.End> chainEnd) {
             case GPUS -> Optional.of(gpus(segment.gpuMilli()));
             case GPU_HOURS -> Optional.of(UsageApi.Amount.hours(GpuTime.of(segment.gpuMilliMillis())));
             case GPU_MILLI_MILLIS -> Optional.of(Long.toString(segment.gpuMilliMillis()));
+            case LABELS ->
+                segment.held().flatMap(held -> StoredMarks.text(held.marks().labels()));
         };
     }
 

@@ -124,7 +124,7 @@ final class HourClosing {
         HashChain.End end = chain;
         for (Segment segment : segments) {
             UUID id = segment.id();
-            HashChain.Link link = HashChain.append(end, Segment.FORMAT, segment.canonicalText(id));
+            HashChain.Link link = HashChain.append(end, segment.format(), segment.canonicalText(id));
             SegmentStore.NewSegment closing = SegmentStore.NewSegment.of(hourEndMillis, id, segment, link);
             pendingSegments.add(closing);
             sums.add(closing);

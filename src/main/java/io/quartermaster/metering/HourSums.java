@@ -16,20 +16,24 @@ import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The sums of closed hours, {@code usage_hour}: by pool, class, standing, group, queue and user. They answer most
- * questions about a month with a few thousand rows, however many segments the month has.
+ * The sums of closed hours. {@code usage_hour} has them by pool, class, standing, group, queue and user. They answer
+ * most questions about a month with a few thousand rows, however many segments the month has. {@code usage_label_hour}
+ * has the same, for one label key each, of the usage for which the key was declared.
  */
 public final class HourSums {
 
     /** The dimensions that the sums have; questions about others are answered from segments. */
     private static final Set<Dimension> DIMENSIONS = EnumSet.of(
             Dimension.HOUR,
+            Dimension.PERIOD,
             Dimension.POOL,
             Dimension.CLASS,
             Dimension.STANDING,
             Dimension.GROUP,
             Dimension.QUEUE,
-            Dimension.USER);
+            Dimension.USER,
+            Dimension.LABEL_STATE,
+            Dimension.LABEL_VALUE);
 
     /** The hours that one transaction sums up afterwards. */
     private static final int MAX_HOURS_PER_CALL = 20;
@@ -68,49 +72,119 @@ public final class HourSums {
         }
     }
 
+    /** A sum of usage with a value of one label key, or of usage of workloads without such a label. */
+    private record LabelKey(String label, @Nullable String value, Key of) {}
+
     /** Sums of hours that are being closed. */
     static final class Accumulator {
         private final Map<Key, Long> sums = new LinkedHashMap<>();
+        private final Map<LabelKey, Long> labelSums = new LinkedHashMap<>();
 
         void add(SegmentStore.NewSegment closing) {
-            sums.merge(Key.of(closing), closing.segment().gpuMilliMillis(), Math::addExact);
+            Key key = Key.of(closing);
+            long amount = closing.segment().gpuMilliMillis();
+            sums.merge(key, amount, Math::addExact);
+            closing.segment().held().ifPresent(held -> held.marks()
+                    .labels()
+                    .values()
+                    .forEach((label, value) ->
+                            labelSums.merge(new LabelKey(label, value.orElse(null), key), amount, Math::addExact)));
         }
 
         int size() {
-            return sums.size();
+            return sums.size() + labelSums.size();
         }
 
         /** Sends the sums to PostgreSQL, and begins again. The rows of their closed hours are there already. */
         void insert(SystemTransaction transaction, TenantKey tenant) {
-            int size = sums.size();
-            Long[] hour = new Long[size];
-            String[] pool = new String[size];
-            String[] usageClass = new String[size];
-            @Nullable String[] standing = new String[size];
-            @Nullable String[] group = new String[size];
-            @Nullable String[] queue = new String[size];
-            @Nullable String[] user = new String[size];
-            Long[] amount = new Long[size];
-            int i = 0;
-            for (Map.Entry<Key, Long> sum : sums.entrySet()) {
-                Key key = sum.getKey();
-                hour[i] = key.hourMillis();
-                pool[i] = key.pool();
-                usageClass[i] = EnumNames.of(key.usageClass());
-                standing[i] = key.standing() == null ? null : EnumNames.of(key.standing());
-                group[i] = key.group();
-                queue[i] = key.queue();
-                user[i] = key.user();
-                amount[i] = sum.getValue();
-                i++;
-            }
+            Columns columns = new Columns(sums.size());
+            sums.forEach(columns::add);
             sums.clear();
-            transaction.send("""
+            transaction.send(
+                    """
                     insert into usage_hour (tenant_id, hour_ms, pool, class, standing, group_path, queue, submitted_by,
                         gpu_milli_ms)
                     select $1, x.* from unnest($2::bigint[], $3::text[], $4::text[], $5::text[], $6::text[],
                         $7::text[], $8::text[], $9::bigint[]) x
-                    """, tenant.value(), hour, pool, usageClass, standing, group, queue, user, amount);
+                    """,
+                    tenant.value(),
+                    columns.hour,
+                    columns.pool,
+                    columns.usageClass,
+                    columns.standing,
+                    columns.group,
+                    columns.queue,
+                    columns.user,
+                    columns.amount);
+            if (!labelSums.isEmpty()) {
+                insertLabelSums(transaction, tenant);
+            }
+        }
+
+        private void insertLabelSums(SystemTransaction transaction, TenantKey tenant) {
+            Columns columns = new Columns(labelSums.size());
+            String[] label = new String[labelSums.size()];
+            @Nullable String[] value = new String[labelSums.size()];
+            for (Map.Entry<LabelKey, Long> sum : labelSums.entrySet()) {
+                label[columns.size] = sum.getKey().label();
+                value[columns.size] = sum.getKey().value();
+                columns.add(sum.getKey().of(), sum.getValue());
+            }
+            labelSums.clear();
+            transaction.send(
+                    """
+                    insert into usage_label_hour (tenant_id, label_key, label_value, hour_ms, pool, class, standing,
+                        group_path, queue, submitted_by, gpu_milli_ms)
+                    select $1, x.* from unnest($2::text[], $3::text[], $4::bigint[], $5::text[], $6::text[],
+                        $7::text[], $8::text[], $9::text[], $10::text[], $11::bigint[]) x
+                    """,
+                    tenant.value(),
+                    label,
+                    value,
+                    columns.hour,
+                    columns.pool,
+                    columns.usageClass,
+                    columns.standing,
+                    columns.group,
+                    columns.queue,
+                    columns.user,
+                    columns.amount);
+        }
+    }
+
+    /** The columns of sums that are inserted together. */
+    private static final class Columns {
+        private final Long[] hour;
+        private final String[] pool;
+        private final String[] usageClass;
+        private final @Nullable String[] standing;
+        private final @Nullable String[] group;
+        private final @Nullable String[] queue;
+        private final @Nullable String[] user;
+        private final Long[] amount;
+        private int size;
+
+        Columns(int max) {
+            hour = new Long[max];
+            pool = new String[max];
+            usageClass = new String[max];
+            standing = new String[max];
+            group = new String[max];
+            queue = new String[max];
+            user = new String[max];
+            amount = new Long[max];
+        }
+
+        void add(Key key, long sum) {
+            hour[size] = key.hourMillis();
+            pool[size] = key.pool();
+            usageClass[size] = EnumNames.of(key.usageClass());
+            standing[size] = key.standing() == null ? null : EnumNames.of(key.standing());
+            group[size] = key.group();
+            queue[size] = key.queue();
+            user[size] = key.user();
+            amount[size] = sum;
+            size++;
         }
     }
 
@@ -145,34 +219,16 @@ public final class HourSums {
                         submitted_by, gpu_milli_ms)
                     select tenant_id, hour_ms, pool, class, standing, group_path, queue, submitted_by,
                            sum(gpu_milli * (to_ms - from_ms))::bigint
-                      from missing join segment using (tenant_id, hour_ms) group by 1, 2, 3, 4, 5, 6, 7, 8)
+                      from missing join segment using (tenant_id, hour_ms) group by 1, 2, 3, 4, 5, 6, 7, 8),
+                label_sums as (
+                    insert into usage_label_hour (tenant_id, hour_ms, label_key, label_value, pool, class, standing,
+                        group_path, queue, submitted_by, gpu_milli_ms)
+                    select tenant_id, hour_ms, l.key, l.value, pool, class, standing, group_path, queue, submitted_by,
+                           sum(gpu_milli * (to_ms - from_ms))::bigint
+                      from missing join segment using (tenant_id, hour_ms)
+                      cross join lateral jsonb_each_text(labels) l group by 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
                 update closed_hour h set summed = true from missing m
                  where h.tenant_id = m.tenant_id and h.hour_ms = m.hour_ms
                 """, MAX_HOURS_PER_CALL).rowCount();
-    }
-
-    /** A sum that its hour's segments do not give. */
-    public record SumMismatch(String subject, long expected, long found) {}
-
-    /** Compares the sums of an hour, if it has them, with its segments; shares no code with the closing. */
-    public static Uni<List<SumMismatch>> findMismatches(UsageQuery usageQuery, TenantKey tenant, long hourEndMillis) {
-        return usageQuery
-                .rows("""
-                        select concat_ws(' ', pool, class, standing, group_path, queue, submitted_by),
-                               cast(sum(counted) as bigint), cast(sum(kept) as bigint)
-                          from (select pool, class, standing, group_path, queue, submitted_by,
-                                       gpu_milli * (to_ms - from_ms) as counted, 0 as kept
-                                  from segment where tenant_id = $1 and hour_ms = $2
-                                union all
-                                select pool, class, standing, group_path, queue, submitted_by, 0, gpu_milli_ms
-                                  from usage_hour where tenant_id = $3 and hour_ms = $4) both_sides
-                         where exists (select 1 from closed_hour where tenant_id = $5 and hour_ms = $6 and summed)
-                         group by pool, class, standing, group_path, queue, submitted_by
-                        having sum(counted) <> sum(kept) order by 1
-                        """, tenant.value(), hourEndMillis, tenant.value(), hourEndMillis, tenant.value(), hourEndMillis)
-                .map(rows -> rows.stream()
-                        .map(UsageQuery.Reader::new)
-                        .map(row -> new SumMismatch(row.text("subject"), row.number("counted"), row.number("kept")))
-                        .toList());
     }
 }

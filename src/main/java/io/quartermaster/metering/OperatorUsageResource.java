@@ -43,8 +43,8 @@ public class OperatorUsageResource {
     @Operation(
             operationId = "listUsage",
             summary = "Sums usage over a window, tenant by tenant",
-            description =
-                    "Contains the sums of each tenant, as that tenant's own usage answer has them, ordered by tenant.")
+            description = "Contains the sums of each tenant, as that tenant's own usage answer has them, ordered by "
+                    + "tenant. A label that a tenant never declared is `undeclared` for all its usage.")
     @Extension(name = "x-problem", value = "422")
     public Uni<Page<UsageApi.View>> list(
             @QueryParam("tenant") @Nullable String tenant,

@@ -36,7 +36,7 @@ public final class SegmentStore {
 
         /** Its link, with the text that is hashed. Exports do without that text, for it is the dearest part. */
         public HashChain.Link link() {
-            return new HashChain.Link(number, previous, Segment.FORMAT, segment.canonicalText(), hash);
+            return new HashChain.Link(number, previous, segment.format(), segment.canonicalText(), hash);
         }
     }
 
@@ -44,7 +44,7 @@ public final class SegmentStore {
             select seq, cast(id as text), hour_ms, tenant_id, pool, class, standing, phase, cast(preemptible
                 as text), cast(allocation_id as text),
                    cast(attempt_id as text), cast(workload_id as text), cast(policy_id as text), group_path, profile,
-                       queue, submitted_by, cluster,
+                       queue, submitted_by, cluster, cast(labels as text),
                    gpu_milli, from_ms, to_ms, cast(format as bigint), encode(prev_hash, 'hex'), encode(hash, 'hex')
               from segment where tenant_id = $1
             """;
@@ -94,8 +94,9 @@ public final class SegmentStore {
                     row.number("from_ms"),
                     row.number("to_ms"));
             int format = Math.toIntExact(row.number("format"));
-            if (format != Segment.FORMAT) {
-                throw new IllegalStateException("its format is " + format);
+            if (format != segment.format()) {
+                throw new IllegalStateException(
+                        "its format is " + format + ", but its content is of format " + segment.format());
             }
             ChainHash previous = new ChainHash(row.text("prev_hash"));
             ChainHash hash = new ChainHash(row.text("hash"));
@@ -118,7 +119,7 @@ public final class SegmentStore {
     private static Optional<Segment.Held> parseHeld(UsageQuery.Reader row) {
         String standing = row.textOrNull();
         if (standing == null) {
-            for (int column = 0; column < 11; column++) {
+            for (int column = 0; column < 12; column++) {
                 if (row.textOrNull() != null) {
                     throw new IllegalStateException("it has marks, but no holder");
                 }
@@ -140,7 +141,8 @@ public final class SegmentStore {
                 attempt,
                 row.text("submitted_by"),
                 row.text("cluster"),
-                preemptible);
+                preemptible,
+                StoredMarks.labels(row.textOrNull()));
         return Optional.of(
                 new Segment.Held(allocation, EnumNames.stored(Standing.class, standing), phase, allocationMarks));
     }
@@ -167,15 +169,15 @@ public final class SegmentStore {
                 """
                 insert into segment (tenant_id, format, seq, id, hour_ms, pool, class, standing, phase, preemptible,
                     allocation_id, attempt_id, workload_id, policy_id, group_path, profile, queue, submitted_by,
-                    cluster, gpu_milli, from_ms, to_ms, prev_hash, hash)
-                select $1, $2, x.*
-                  from unnest($3::bigint[], $4::uuid[], $5::bigint[], $6::text[], $7::text[], $8::text[], $9::text[],
-                       $10::boolean[], $11::uuid[], $12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::text[],
-                       $17::text[], $18::text[], $19::text[], $20::bigint[], $21::bigint[], $22::bigint[],
-                       $23::bytea[], $24::bytea[]) x
+                    cluster, gpu_milli, from_ms, to_ms, prev_hash, hash, labels)
+                select $1, x.*
+                  from unnest($2::int[], $3::bigint[], $4::uuid[], $5::bigint[], $6::text[], $7::text[], $8::text[],
+                       $9::text[], $10::boolean[], $11::uuid[], $12::uuid[], $13::uuid[], $14::uuid[], $15::text[],
+                       $16::text[], $17::text[], $18::text[], $19::text[], $20::bigint[], $21::bigint[],
+                       $22::bigint[], $23::bytea[], $24::bytea[], $25::text[]::jsonb[]) x
                 """,
                 tenant.value(),
-                Segment.FORMAT,
+                columns.format,
                 columns.number,
                 columns.id,
                 columns.hour,
@@ -197,11 +199,13 @@ public final class SegmentStore {
                 columns.from,
                 columns.to,
                 columns.previous,
-                columns.hash);
+                columns.hash,
+                columns.labels);
     }
 
     /** The columns of rows that are inserted together; those of the allocation are null where nothing was held. */
     private static final class Columns {
+        private final Integer[] format;
         private final Long[] number;
         private final UUID[] id;
         private final Long[] hour;
@@ -224,8 +228,10 @@ public final class SegmentStore {
         private final Long[] to;
         private final Buffer[] previous;
         private final Buffer[] hash;
+        private final @Nullable String[] labels;
 
         Columns(int size) {
+            format = new Integer[size];
             number = new Long[size];
             id = new UUID[size];
             hour = new Long[size];
@@ -248,10 +254,12 @@ public final class SegmentStore {
             to = new Long[size];
             previous = new Buffer[size];
             hash = new Buffer[size];
+            labels = new String[size];
         }
 
         void set(int i, NewSegment closing) {
             Segment segment = closing.segment();
+            format[i] = segment.format();
             number[i] = closing.number();
             id[i] = closing.id();
             hour[i] = closing.hourMillis();
@@ -279,6 +287,7 @@ public final class SegmentStore {
             queue[i] = marks.queue();
             user[i] = marks.user();
             cluster[i] = marks.cluster();
+            labels[i] = StoredMarks.text(marks.labels()).orElse(null);
         }
 
         private static Buffer bytes(ChainHash hash) {

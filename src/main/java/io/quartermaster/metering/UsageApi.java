@@ -2,6 +2,7 @@ package io.quartermaster.metering;
 
 import com.fasterxml.jackson.annotation.JsonProperty;
 import io.quartermaster.ledger.GpuTime;
+import io.quartermaster.ledger.LabelState;
 import io.quartermaster.ledger.Phase;
 import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.Usage;
@@ -98,6 +99,12 @@ public final class UsageApi {
             @Schema(description = "begin of the hour, with granularity hour") @Nullable
             Instant hour,
 
+            @Schema(
+                    description = "begin of the day, week or month, with these granularities; it may lie before the "
+                            + "begin of the window")
+            @Nullable
+            Instant periodStart,
+
             @Nullable String pool,
 
             @JsonProperty("class") @Nullable UsageClass usageClass,
@@ -116,6 +123,17 @@ public final class UsageApi {
             @Nullable String workload,
             @Nullable String user,
             @Nullable String cluster,
+
+            @Schema(
+                    description = "with groupBy=label: `set` if the workload had the label when the allocation began, "
+                            + "`unset` if it did not, `undeclared` if the key was not declared then. Absent for "
+                            + "capacity that nothing held.")
+            @Nullable
+            LabelState labelState,
+
+            @Schema(description = "value of the label, where labelState is `set`") @Nullable
+            String labelValue,
+
             Totals totals) {}
 
     @Schema(name = "Usage")
@@ -125,6 +143,12 @@ public final class UsageApi {
             Instant to,
             UsageRequest.Granularity granularity,
             List<String> groupBy,
+
+            @Schema(description = "time zone of the days, weeks or months, with these granularities") @Nullable
+            String timeZone,
+
+            @Schema(description = "key of the label that the request is about") @Nullable
+            String label,
 
             @Schema(
                     description =

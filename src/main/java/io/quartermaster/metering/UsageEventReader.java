@@ -13,35 +13,21 @@ import io.quartermaster.platform.EnumNames;
 import io.smallrye.mutiny.Uni;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 
 /** Reads {@code usage_event} strictly: a row without the values that its kind requires is an error, not a gap. */
 public final class UsageEventReader {
 
-    /** The version of the rows that this program reads. */
-    static final int FORMAT = 1;
+    /** The version of the rows without labels. */
+    private static final int FIRST_FORMAT = 1;
+
+    /** The version of the rows of allocations that began while the tenant had declared label keys. */
+    private static final int LABELLED_FORMAT = 2;
 
     private static final int PAGE_SIZE = 5_000;
 
-    /** The marks in the form in which {@code dispatch} writes them. */
-    private record StoredMarks(
-            String policy,
-            String group,
-            String profile,
-            String queue,
-            String workload,
-            String attempt,
-            String user,
-            String cluster,
-            boolean preemptible) {
-        AllocationMarks marks() {
-            return new AllocationMarks(
-                    new PolicyId(policy), group, profile, queue, workload, attempt, user, cluster, preemptible);
-        }
-    }
-
-    private static final ObjectReader MARKS = BookStateJson.reader(StoredMarks.class);
+    private static final ObjectReader MARKS = BookStateJson.reader(StoredMarks.Plain.class);
+    private static final ObjectReader LABELLED_MARKS = BookStateJson.reader(StoredMarks.Labelled.class);
 
     private UsageEventReader() {}
 
@@ -86,11 +72,13 @@ public final class UsageEventReader {
         long seq = row.number("seq");
         try {
             long format = row.number("format");
-            if (format != FORMAT) {
-                throw new IllegalStateException("its format is " + format + ", but this program reads " + FORMAT);
+            if (format != FIRST_FORMAT && format != LABELLED_FORMAT) {
+                throw new IllegalStateException("its format is " + format + ", but this program reads " + FIRST_FORMAT
+                        + " and " + LABELLED_FORMAT);
             }
             return parseEvent(
                     seq,
+                    format == LABELLED_FORMAT,
                     new TenantKey(row.text("tenant_id")),
                     row.number("at_ms"),
                     row.text("kind"),
@@ -108,6 +96,7 @@ public final class UsageEventReader {
 
     private static UsageEvent parseEvent(
             long seq,
+            boolean labelled,
             TenantKey tenant,
             long atMillis,
             String kind,
@@ -118,6 +107,10 @@ public final class UsageEventReader {
             @Nullable String phase,
             @Nullable Long sinceMillis,
             @Nullable String marks) {
+        if (labelled && !kind.equals("allocated")) {
+            throw new IllegalStateException(
+                    "an event of the kind " + kind + " has no labels, but its format is " + LABELLED_FORMAT);
+        }
         return switch (kind) {
             case "allocated" ->
                 new UsageEvent.Allocated(
@@ -127,7 +120,7 @@ public final class UsageEventReader {
                         new AllocationId(requireColumn(allocation, "allocation_id")),
                         pool,
                         requireColumn(gpuMilli, "gpu_milli"),
-                        parseMarks(requireColumn(marks, "marks"), requireColumn(policy, "policy_id")));
+                        parseMarks(labelled, requireColumn(marks, "marks"), requireColumn(policy, "policy_id")));
             case "phase" ->
                 new UsageEvent.PhaseChanged(
                         atMillis,
@@ -154,14 +147,19 @@ public final class UsageEventReader {
         };
     }
 
-    private static AllocationMarks parseMarks(String json, String policy) {
+    private static AllocationMarks parseMarks(boolean labelled, String json, String policy) {
         try {
-            StoredMarks stored = MARKS.readValue(json);
-            if (!Objects.equals(stored.policy(), policy)) {
+            AllocationMarks marks = labelled
+                    ? LABELLED_MARKS.<StoredMarks.Labelled>readValue(json).marks()
+                    : MARKS.<StoredMarks.Plain>readValue(json).marks();
+            if (!marks.policy().value().equals(policy)) {
                 throw new IllegalStateException(
-                        "its marks name policy " + stored.policy() + ", but its row names policy " + policy);
+                        "its marks name policy " + marks.policy() + ", but its row names policy " + policy);
             }
-            return stored.marks();
+            if (labelled && !marks.labels().hasKeys()) {
+                throw new IllegalStateException("its format is " + LABELLED_FORMAT + ", but it has no labels");
+            }
+            return marks;
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("its marks are invalid: " + e.getOriginalMessage(), e);
         }

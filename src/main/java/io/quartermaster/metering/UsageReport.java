@@ -1,24 +1,28 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.BookState;
+import io.quartermaster.ledger.LabelState;
 import io.quartermaster.ledger.Phase;
+import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.ledger.UsageClass;
+import io.quartermaster.ledger.UsageGrouping;
+import io.quartermaster.metering.settings.TimeZones;
 import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
-import java.math.BigInteger;
 import java.time.Instant;
+import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.SortedMap;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -31,9 +35,17 @@ final class UsageReport {
     record ReportRows(
             TenantKey tenant,
             UsageRequest.UsageSpec spec,
+            Division division,
             UnclosedUsage open,
             UsageSums closedSums,
             Map<String, String> policyNames) {}
+
+    /**
+     * How the request divides time, and the label keys that it may name.
+     *
+     * @param periods none unless the granularity is of the calendar
+     */
+    private record Division(ZoneId zone, UsagePeriods periods, List<String> labelKeys) {}
 
     private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
 
@@ -48,106 +60,98 @@ final class UsageReport {
      * first.
      */
     Uni<ReportRows> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
-        return UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()).chain(open -> closedSums(
-                        usageQuery, tenant, spec, open.closed().endMillis())
-                .chain(sums -> policyNames(usageQuery, tenant, spec)
-                        .map(names -> new ReportRows(tenant, spec, open, sums, names))));
+        return settings(usageQuery, tenant, spec).chain(settings -> {
+            Division division = division(spec, settings);
+            return UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit())
+                    .chain(open -> closedSums(
+                                    usageQuery,
+                                    tenant,
+                                    spec,
+                                    division,
+                                    open.closed().endMillis())
+                            .chain(sums -> policyNames(usageQuery, tenant, spec)
+                                    .map(names -> new ReportRows(tenant, spec, division, open, sums, names))));
+        });
     }
 
-    /** Sums of closed hours: whole hours from their sums where these suffice, and the rest from segments. */
+    /**
+     * What a tenant states about its usage.
+     *
+     * @param labelKeys declared now or earlier
+     */
+    private record Settings(ZoneId zone, List<String> labelKeys) {}
+
+    private static Uni<Settings> settings(UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
+        Settings none = new Settings(ZoneOffset.UTC, List.of());
+        if (spec.label().isEmpty() && !spec.granularity().isOfCalendar()) {
+            return Uni.createFrom().item(none);
+        }
+        return usageQuery
+                .rows(
+                        "select time_zone, array_to_string(label_keys || earlier_label_keys, ',') from usage_settings "
+                                + "where tenant_id = $1",
+                        tenant.value())
+                .map(rows -> {
+                    if (rows.isEmpty()) {
+                        return none;
+                    }
+                    UsageQuery.Reader row = new UsageQuery.Reader(rows.getFirst());
+                    String zone = row.text("time_zone");
+                    return new Settings(
+                            TimeZones.parse(zone)
+                                    .orElseThrow(() -> new IllegalStateException("there is no time zone " + zone)),
+                            List.of(row.text("label_keys").split(",")));
+                });
+    }
+
+    /** @throws ProblemException with the keys that there are, if the label of the request is none of them */
+    void requireLabelKey(ReportRows reportRows) {
+        reportRows.spec().label().map(UsageRequest.Label::key).ifPresent(key -> {
+            List<String> known = reportRows.division().labelKeys();
+            if (!known.contains(key)) {
+                throw ProblemException.refused(
+                        "unknown-label-key",
+                        "label",
+                        "the tenant never declared the label key \"" + key + "\" for its usage",
+                        known.isEmpty()
+                                ? "no label, as no key was declared; declare keys in the usage settings"
+                                : String.join(", ", known));
+            }
+        });
+    }
+
+    private Division division(UsageRequest.UsageSpec spec, Settings settings) {
+        ZoneId zone = spec.zone().orElse(settings.zone());
+        if (!spec.granularity().isOfCalendar() || spec.window().isEmpty()) {
+            return new Division(zone, UsagePeriods.NONE, settings.labelKeys());
+        }
+        int limit = config.usageRowsLimit();
+        return new Division(
+                zone,
+                UsagePeriods.of(spec.granularity(), zone, spec.window(), limit)
+                        .orElseThrow(() -> tooMany("granularity", limit)),
+                settings.labelKeys());
+    }
+
     private Uni<UsageSums> closedSums(
-            UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec, long closedUntilMillis) {
-        UsageSums sums = new UsageSums(spec.allDimensions());
-        long from = spec.window().fromMillis();
-        long to = Math.min(spec.window().toMillis(), closedUntilMillis);
-        if (from >= to) {
-            return Uni.createFrom().item(sums);
-        }
-        WindowSummer summer = new WindowSummer(usageQuery, tenant, spec.allDimensions(), config.usageRowsLimit(), sums);
-        long wholeFrom = from + Math.floorMod(-from, HOUR_MILLIS);
-        long wholeTo = to - to % HOUR_MILLIS;
-        if (wholeFrom >= wholeTo || !HourSums.cover(spec.dimensions())) {
-            return summer.addSegments(from, to).replaceWith(sums);
-        }
-        return HourSums.areComplete(usageQuery, tenant, wholeFrom, wholeTo)
-                .chain(complete -> complete
-                        ? summer.addSegments(from, wholeFrom)
-                                .chain(() -> summer.addHours(wholeFrom, wholeTo))
-                                .chain(() -> summer.addSegments(wholeTo, to))
-                        : summer.addSegments(from, to))
+            UsageQuery usageQuery,
+            TenantKey tenant,
+            UsageRequest.UsageSpec spec,
+            Division division,
+            long closedUntilMillis) {
+        UsageSums sums = new UsageSums(new UsageGrouping(
+                spec.dimensions(),
+                HOUR_MILLIS,
+                division.periods().begins(),
+                spec.label().map(UsageRequest.Label::key)));
+        return new ClosedUsage(usageQuery, tenant, spec, division.periods(), config.usageRowsLimit(), sums)
+                .read(closedUntilMillis)
                 .replaceWith(sums);
-    }
-
-    /** Adds sums of parts of the window, in the order of time. */
-    private record WindowSummer(
-            UsageQuery usageQuery, TenantKey tenant, List<Dimension> dimensions, int limit, UsageSums sums) {
-
-        Uni<Void> addSegments(long from, long to) {
-            if (from >= to) {
-                return Uni.createFrom().voidItem();
-            }
-            long firstHour = from - from % HOUR_MILLIS;
-            long lastHour = to + Math.floorMod(-to, HOUR_MILLIS);
-            return addRows(usageQuery.rows(
-                    "select " + columns() + """
-                    class, standing, cast(sum(cast(gpu_milli as numeric) * (least(to_ms, $1) - greatest(from_ms, $2)))
-                        as text)
-                      from segment
-                     where tenant_id = $3 and hour_ms > $4 and hour_ms <= $5 and from_ms < $6 and to_ms > $7
-                     group by """ + " " + columns() + "class, standing limit $8",
-                    to,
-                    from,
-                    tenant.value(),
-                    firstHour,
-                    lastHour,
-                    to,
-                    from,
-                    limit + 1L));
-        }
-
-        Uni<Void> addHours(long from, long to) {
-            return addRows(usageQuery.rows(
-                    "select " + columns() + "class, standing, cast(sum(gpu_milli_ms) as text) from usage_hour "
-                            + "where tenant_id = $1 and hour_ms > $2 and hour_ms <= $3 group by " + columns()
-                            + "class, standing limit $4",
-                    tenant.value(),
-                    from,
-                    to,
-                    limit + 1L));
-        }
-
-        private String columns() {
-            return dimensions.stream()
-                    .map(dimension -> UsageSums.column(dimension) + ", ")
-                    .collect(Collectors.joining());
-        }
-
-        private Uni<Void> addRows(Uni<List<Object[]>> rows) {
-            return rows.invoke(found -> {
-                        found.forEach(row -> UsageReport.addRow(sums, dimensions, new UsageQuery.Reader(row)));
-                        refuseTooMany(found.size(), limit);
-                    })
-                    .replaceWithVoid();
-        }
-    }
-
-    private static void addRow(UsageSums sums, List<Dimension> dimensions, UsageQuery.Reader row) {
-        SortedMap<Dimension, String> key = new TreeMap<>();
-        for (Dimension dimension : dimensions) {
-            String stored = row.textOrNull();
-            if (stored != null) {
-                key.put(dimension, UsageSums.keyText(dimension, stored));
-            }
-        }
-        UsageClass usageClass = EnumNames.stored(UsageClass.class, row.text("class"));
-        Optional<Standing> standing =
-                Optional.ofNullable(row.textOrNull()).map(word -> EnumNames.stored(Standing.class, word));
-        sums.add(key, usageClass, standing, new BigInteger(row.text("sum")));
     }
 
     private static Uni<Map<String, String>> policyNames(
             UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
-        if (!spec.dimensions().contains(Dimension.POLICY)) {
+        if (!spec.groupsBy(UsageRequest.GroupBy.POLICY)) {
             return Uni.createFrom().item(Map.of());
         }
         return usageQuery
@@ -169,7 +173,10 @@ final class UsageReport {
         UsageSums sums = reportRows.closedSums();
         boolean complete = usageWindow.toMillis() <= closedUntil;
         if (!complete) {
-            sums.add(reportRows.open().segments(usageWindow.toMillis()), usageWindow);
+            sums.add(
+                    reportRows.open().segments(usageWindow.toMillis()),
+                    usageWindow,
+                    segment -> counts(reportRows.spec().label(), segment));
         }
         refuseTooMany(sums.size(), config.usageRowsLimit());
         long asOf = Math.min(usageWindow.toMillis(), Math.max(reportRows.open().stampMillis(), closedUntil));
@@ -178,7 +185,11 @@ final class UsageReport {
                 Instant.ofEpochMilli(usageWindow.fromMillis()),
                 Instant.ofEpochMilli(usageWindow.toMillis()),
                 reportRows.spec().granularity(),
-                reportRows.spec().dimensions().stream().map(EnumNames::of).toList(),
+                reportRows.spec().groupBy().stream().map(EnumNames::of).toList(),
+                reportRows.spec().granularity().isOfCalendar()
+                        ? reportRows.division().zone().getId()
+                        : null,
+                mapOrNull(reportRows.spec().label().orElse(null), UsageRequest.Label::key),
                 complete,
                 Instant.ofEpochMilli(asOf),
                 closedUntil == 0 ? null : Instant.ofEpochMilli(closedUntil),
@@ -188,14 +199,28 @@ final class UsageReport {
                 UsageApi.Totals.of(sums.total()));
     }
 
-    private static void refuseTooMany(int rows, int limit) {
-        if (rows > limit) {
-            throw ProblemException.refused(
-                    "too-many-rows",
-                    "groupBy",
-                    "the answer would have more than " + limit + " rows",
-                    "fewer dimensions, a shorter window, or the export");
+    private static boolean counts(Optional<UsageRequest.Label> label, Segment segment) {
+        if (label.isEmpty() || label.get().values().isEmpty()) {
+            return true;
         }
+        return segment.held()
+                .flatMap(held -> held.marks().labels().value(label.get().key()))
+                .filter(label.get().values()::contains)
+                .isPresent();
+    }
+
+    static void refuseTooMany(int rows, int limit) {
+        if (rows > limit) {
+            throw tooMany("groupBy", limit);
+        }
+    }
+
+    private static ProblemException tooMany(String field, int limit) {
+        return ProblemException.refused(
+                "too-many-rows",
+                field,
+                "the answer would have more than " + limit + " rows",
+                "fewer dimensions, longer periods, a shorter window, or the export");
     }
 
     private static UsageApi.Row row(Usage.Row row, Map<String, String> policyNames) {
@@ -203,6 +228,7 @@ final class UsageReport {
         @Nullable String policy = key.get(Dimension.POLICY);
         return new UsageApi.Row(
                 mapOrNull(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
+                mapOrNull(key.get(Dimension.PERIOD), text -> Instant.ofEpochMilli(Long.parseLong(text))),
                 key.get(Dimension.POOL),
                 mapOrNull(key.get(Dimension.CLASS), UsageClass::valueOf),
                 mapOrNull(key.get(Dimension.STANDING), Standing::valueOf),
@@ -216,11 +242,12 @@ final class UsageReport {
                 key.get(Dimension.WORKLOAD),
                 key.get(Dimension.USER),
                 key.get(Dimension.CLUSTER),
+                mapOrNull(key.get(Dimension.LABEL_STATE), LabelState::valueOf),
+                key.get(Dimension.LABEL_VALUE),
                 UsageApi.Totals.of(row.totals()));
     }
 
-    private static <T> @Nullable T mapOrNull(
-            @Nullable String text, java.util.function.Function<String, @Nullable T> parser) {
-        return text == null ? null : parser.apply(text);
+    private static <S, T> @Nullable T mapOrNull(@Nullable S value, Function<S, @Nullable T> parser) {
+        return value == null ? null : parser.apply(value);
     }
 }

@@ -1,16 +1,19 @@
 package io.quartermaster.metering;
 
 import io.quartermaster.ledger.Usage.Dimension;
+import io.quartermaster.metering.settings.TimeZones;
 import io.quartermaster.platform.EnumNames;
+import io.quartermaster.platform.LabelSyntax;
 import io.quartermaster.platform.http.ProblemException;
 import jakarta.ws.rs.QueryParam;
 import java.time.Instant;
+import java.time.ZoneId;
 import java.time.ZoneOffset;
 import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.stream.Collectors;
+import java.util.Optional;
 import org.eclipse.microprofile.openapi.annotations.enums.SchemaType;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
 import org.eclipse.microprofile.openapi.annotations.parameters.Parameter;
@@ -23,10 +26,18 @@ public final class UsageRequest {
     @Schema(name = "UsageGranularity")
     public enum Granularity {
         TOTAL,
-        HOUR
+        HOUR,
+        DAY,
+        WEEK,
+        MONTH;
+
+        /** Whether it divides the calendar of a time zone. */
+        boolean isOfCalendar() {
+            return this == DAY || this == WEEK || this == MONTH;
+        }
     }
 
-    /** The dimensions that a request may sum by: all but the hour, which the granularity adds. */
+    /** What a request may sum by, beside time, which the granularity adds. */
     @Schema(name = "UsageGroupBy")
     public enum GroupBy {
         POOL,
@@ -40,15 +51,17 @@ public final class UsageRequest {
         QUEUE,
         WORKLOAD,
         USER,
-        CLUSTER;
+        CLUSTER,
+        LABEL;
 
-        Dimension dimension() {
-            return Dimension.valueOf(name());
+        List<Dimension> dimensions() {
+            return this == LABEL
+                    ? List.of(Dimension.LABEL_STATE, Dimension.LABEL_VALUE)
+                    : List.of(Dimension.valueOf(name()));
         }
     }
 
-    private static final List<Dimension> DIMENSIONS =
-            Arrays.stream(GroupBy.values()).map(GroupBy::dimension).toList();
+    private static final int MAX_LABEL_VALUES = 20;
 
     @QueryParam("from")
     @Parameter(
@@ -65,7 +78,10 @@ public final class UsageRequest {
     String to;
 
     @QueryParam("granularity")
-    @Parameter(description = "Division of time; absent: `total`.", schema = @Schema(implementation = Granularity.class))
+    @Parameter(
+            description = "Division of time; absent: `total`. Hours are those of UTC. Days, weeks (from Monday) and "
+                    + "months are those of `timeZone`.",
+            schema = @Schema(implementation = Granularity.class))
     @Nullable
     String granularity;
 
@@ -77,15 +93,56 @@ public final class UsageRequest {
     @Nullable
     List<String> groupBy;
 
-    /** The request after the checks. */
-    record UsageSpec(UsageWindow window, Granularity granularity, List<Dimension> dimensions) {
+    @QueryParam("timeZone")
+    @Parameter(
+            description = "Time zone of days, weeks and months, such as `Europe/Berlin`; absent: the one in the "
+                    + "tenant's usage settings, else UTC.")
+    @Nullable
+    String timeZone;
 
-        /** The dimensions of the sums, with the hour first where the granularity is hours. */
-        List<Dimension> allDimensions() {
-            List<Dimension> all = new ArrayList<>(dimensions);
+    @QueryParam("label")
+    @Parameter(
+            description = "Key of the label that `groupBy=label` and `labelValue` are about: one that the tenant "
+                    + "declares, or declared earlier, in its usage settings.")
+    @Nullable
+    String label;
+
+    @QueryParam("labelValue")
+    @Parameter(
+            description = "Counts only usage of workloads that had one of these values of the `label` when the "
+                    + "allocation began. Repeat the parameter for several values.",
+            schema = @Schema(type = SchemaType.ARRAY, implementation = String.class, maxItems = MAX_LABEL_VALUES))
+    @Nullable
+    List<String> labelValue;
+
+    /**
+     * The label that a request is about.
+     *
+     * @param values only usage with one of these values is counted; all usage if there are none
+     */
+    record Label(String key, List<String> values) {}
+
+    /** The request after the checks. */
+    record UsageSpec(
+            UsageWindow window,
+            Granularity granularity,
+            Optional<ZoneId> zone,
+            List<GroupBy> groupBy,
+            Optional<Label> label) {
+
+        boolean groupsBy(GroupBy one) {
+            return groupBy.contains(one);
+        }
+
+        /** The dimensions of the sums, that of time first. */
+        List<Dimension> dimensions() {
+            List<Dimension> all = new ArrayList<>();
             if (granularity == Granularity.HOUR) {
-                all.addFirst(Dimension.HOUR);
+                all.add(Dimension.HOUR);
+            } else if (granularity.isOfCalendar()) {
+                all.add(Dimension.PERIOD);
             }
+            groupBy.forEach(one -> all.addAll(one.dimensions()));
             return all;
         }
     }
@@ -95,17 +152,68 @@ public final class UsageRequest {
      * window ends now.
      */
     String scope(UsageSpec spec) {
-        return from + " " + to + " " + spec.granularity() + " " + spec.dimensions();
+        return from + " " + to + " " + spec.granularity() + " " + spec.zone() + " " + spec.groupBy() + " "
+                + spec.label();
     }
 
     /** @throws ProblemException with every invalid parameter */
     UsageSpec validate(Instant now) {
         var problems = new ProblemException.Invalid();
         Granularity division = parseGranularity(problems);
-        List<Dimension> dimensions = parseDimensions(problems);
+        List<GroupBy> dimensions = groupBy(problems);
         UsageWindow usageWindow = parseWindow(problems, from, to, now);
+        Optional<ZoneId> zone = zone(problems, division);
+        Optional<Label> about = label(problems, dimensions.contains(GroupBy.LABEL));
         problems.throwIfAny();
-        return new UsageSpec(usageWindow, division, dimensions);
+        return new UsageSpec(usageWindow, division, zone, dimensions, about);
+    }
+
+    private Optional<ZoneId> zone(ProblemException.Invalid problems, Granularity division) {
+        if (timeZone == null) {
+            return Optional.empty();
+        }
+        problems.check(
+                division.isOfCalendar(),
+                "timeZone",
+                "has no effect with granularity " + EnumNames.of(division),
+                "granularity day, week or month; or no time zone");
+        Optional<ZoneId> zone = TimeZones.parse(timeZone);
+        problems.check(zone.isPresent(), "timeZone", "is not a time zone", TimeZones.ACCEPTED);
+        return zone;
+    }
+
+    private Optional<Label> label(ProblemException.Invalid problems, boolean isGroupedBy) {
+        List<String> values = labelValue == null ? List.of() : labelValue;
+        if (label == null) {
+            problems.check(
+                    !isGroupedBy && values.isEmpty(),
+                    "label",
+                    "is missing: groupBy=label and labelValue are about one label",
+                    "the key of a label");
+            return Optional.empty();
+        }
+        problems.check(LabelSyntax.isKey(label), "label", "is not the key of a label", LabelSyntax.KEY_ACCEPTED)
+                .check(
+                        isGroupedBy || !values.isEmpty(),
+                        "label",
+                        "has no effect without groupBy=label or labelValue",
+                        "one of these parameters beside it")
+                .check(
+                        values.size() <= MAX_LABEL_VALUES,
+                        "labelValue",
+                        "there are " + values.size(),
+                        "at most " + MAX_LABEL_VALUES)
+                .check(
+                        values.stream().allMatch(UsageRequest::isLabelValue),
+                        "labelValue",
+                        "is too long, or not text",
+                        "a text up to " + LabelSyntax.MAX_VALUE_CHARS);
+        return Optional.of(new Label(label, values.stream().distinct().toList()));
+    }
+
+    /** PostgreSQL does not take the character NUL. */
+    private static boolean isLabelValue(String value) {
+        return value.length() <= LabelSyntax.MAX_VALUE_CHARS && value.indexOf('\0') < 0;
     }
 
     private Granularity parseGranularity(ProblemException.Invalid problems) {
@@ -121,16 +229,14 @@ public final class UsageRequest {
         });
     }
 
-    private List<Dimension> parseDimensions(ProblemException.Invalid problems) {
-        List<Dimension> found = new ArrayList<>();
+    private List<GroupBy> groupBy(ProblemException.Invalid problems) {
+        List<GroupBy> found = new ArrayList<>();
         List<String> given = groupBy == null ? List.of() : groupBy;
         for (String word : given.stream()
                 .flatMap(text -> Arrays.stream(text.split(",", -1)))
                 .map(String::strip)
                 .toList()) {
-            DIMENSIONS.stream()
-                    .filter(dimension -> EnumNames.of(dimension).equals(word))
-                    .findFirst()
+            EnumNames.parse(GroupBy.class, word)
                     .ifPresentOrElse(
                             dimension -> {
                                 if (!found.contains(dimension)) {
@@ -138,13 +244,11 @@ public final class UsageRequest {
                                 }
                             },
                             () -> problems.add(
-                                    "groupBy", "\"" + word + "\" is not a dimension of usage", acceptedDimensions()));
+                                    "groupBy",
+                                    "\"" + word + "\" is not a dimension of usage",
+                                    EnumNames.accepted(GroupBy.class)));
         }
         return found;
-    }
-
-    private static String acceptedDimensions() {
-        return DIMENSIONS.stream().map(EnumNames::of).collect(Collectors.joining(", "));
     }
 
     /** The window that two parameters state; this month up to now where they are absent. */

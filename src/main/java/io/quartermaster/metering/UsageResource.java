@@ -39,7 +39,8 @@ public class UsageResource {
             operationId = "getUsage",
             summary = "Sums the tenant's usage over a window",
             description = "Closed hours are final; open usage is counted up to asOf. Amounts are exact integers, "
-                    + "and also shown as GPU-hours.")
+                    + "and also shown as GPU-hours. With groupBy=label, usage of allocations that began before the "
+                    + "key was declared is `undeclared`.")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = UsageApi.View.class)))
     @APIResponse(responseCode = "422", ref = "Refused")
     public Uni<UsageApi.View> get(@PathParam("tenant") String tenant, @BeanParam UsageRequest request) {

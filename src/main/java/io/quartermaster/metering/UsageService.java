@@ -15,6 +15,8 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Reads usage: a tenant's in the request role, several tenants' for the operator in the system role. */
 @ApplicationScoped
@@ -33,6 +35,7 @@ class UsageService {
     Uni<UsageApi.View> reportForTenant(TenantId tenant, UsageRequest request) {
         UsageRequest.UsageSpec spec = request.validate(Instant.now());
         return tenants.in(tenant, session -> report.read(UsageQuery.of(session), tenantKey(tenant), spec))
+                .invoke(report::requireLabelKey)
                 .emitOn(Infrastructure.getDefaultWorkerPool())
                 .map(report::toView);
     }
@@ -45,7 +48,7 @@ class UsageService {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         String scope =
                 "operator usage " + only.map(TenantId::value).orElse("") + " " + request.scope(request.validate(now));
-        UsagePageToken begin = page.after(scope).map(UsagePageToken::read).orElseGet(() -> new UsagePageToken(now, ""));
+        PageToken begin = page.after(scope).map(PageToken::read).orElseGet(() -> new PageToken(now, ""));
         UsageRequest.UsageSpec spec = request.validate(begin.now());
         String after = begin.after();
         int size = page.size();
@@ -58,10 +61,9 @@ class UsageService {
                         .collect()
                         .asList())
                 .emitOn(Infrastructure.getDefaultWorkerPool())
-                .map(reads ->
-                        Page.of(reads.stream().map(report::toView).toList(), size, scope, view -> new UsagePageToken(
-                                        begin.now(), view.tenant())
-                                .toString()));
+                .map(reads -> Page.of(reads.stream().map(report::toView).toList(), size, scope, view -> new PageToken(
+                                begin.now(), view.tenant())
+                        .toString()));
     }
 
     private static Uni<List<String>> tenantIds(
@@ -85,5 +87,30 @@ class UsageService {
 
     static io.quartermaster.ledger.TenantKey tenantKey(TenantId tenant) {
         return new io.quartermaster.ledger.TenantKey(tenant.value());
+    }
+
+    /**
+     * The start of a page of several tenants' usage, as page tokens carry it.
+     *
+     * @param now the time that absent ends of the window refer to, for all pages of a list
+     * @param after the last tenant of the page before
+     */
+    private record PageToken(Instant now, String after) {
+
+        private static final Pattern FORM = Pattern.compile("([0-9]{1,15}) ([a-z0-9-]{1,64})");
+
+        static PageToken read(String text) {
+            Matcher matcher = FORM.matcher(text);
+            if (!matcher.matches()) {
+                throw ProblemException.invalid(
+                        "pageToken", "is not a token of this list", "the nextPageToken of the page before");
+            }
+            return new PageToken(Instant.ofEpochMilli(Long.parseLong(matcher.group(1))), matcher.group(2));
+        }
+
+        @Override
+        public String toString() {
+            return now.toEpochMilli() + " " + after;
+        }
     }
 }

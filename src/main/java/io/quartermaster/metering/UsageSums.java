@@ -6,13 +6,13 @@ import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.Usage;
 import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.ledger.UsageClass;
-import io.quartermaster.platform.EnumNames;
+import io.quartermaster.ledger.UsageGrouping;
 import java.math.BigInteger;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.function.Predicate;
 
 /**
  * Sums usage of two sources under the same keys: the database's sums over closed hours, and the segments of the open
@@ -20,23 +20,22 @@ import java.util.TreeMap;
  */
 final class UsageSums {
 
-    private final List<Dimension> dimensions;
+    private final UsageGrouping grouping;
     private final TreeMap<SortedMap<Dimension, String>, Usage.Totals> rows;
     private Usage.Totals total = Usage.Totals.ZERO;
 
-    UsageSums(List<Dimension> dimensions) {
-        this.dimensions = List.copyOf(dimensions);
-        Comparator<SortedMap<Dimension, String>> order = (a, b) -> 0;
-        for (Dimension dimension : this.dimensions) {
-            order = order.thenComparing(key -> key.getOrDefault(dimension, ""));
-        }
-        this.rows = new TreeMap<>(order);
+    UsageSums(UsageGrouping grouping) {
+        this.grouping = grouping;
+        this.rows = new TreeMap<>(Usage.orderBy(grouping.dimensions()));
     }
 
-    /** Adds open segments, as far as they lie in the window. */
-    void add(List<Segment> segments, UsageWindow usageWindow) {
-        Usage usage = new Usage(dimensions);
+    /** Adds open segments that count, as far as they lie in the window. */
+    void add(List<Segment> segments, UsageWindow usageWindow, Predicate<Segment> counts) {
+        Usage usage = new Usage(grouping);
         for (Segment segment : segments) {
+            if (!counts.test(segment)) {
+                continue;
+            }
             long from = Math.max(segment.fromMillis(), usageWindow.fromMillis());
             long to = Math.min(segment.toMillis(), usageWindow.toMillis());
             if (from < to) {
@@ -84,35 +83,5 @@ final class UsageSums {
 
     int size() {
         return rows.size();
-    }
-
-    /** The key of a stored word: the name of its constant, as {@link Usage} has it. */
-    static String keyText(Dimension dimension, String stored) {
-        return switch (dimension) {
-            case CLASS -> EnumNames.stored(UsageClass.class, stored).name();
-            case STANDING -> EnumNames.stored(Standing.class, stored).name();
-            case PHASE ->
-                EnumNames.stored(io.quartermaster.ledger.Phase.class, stored).name();
-            case HOUR, POOL, PREEMPTIBLE, GROUP, POLICY, PROFILE, QUEUE, WORKLOAD, USER, CLUSTER -> stored;
-        };
-    }
-
-    /** The column, or the expression, that gives the dimension of a closed segment. */
-    static String column(Dimension dimension) {
-        return switch (dimension) {
-            case HOUR -> "cast(hour_ms - 3600000 as text)";
-            case POOL -> "pool";
-            case CLASS -> "class";
-            case STANDING -> "standing";
-            case PHASE -> "phase";
-            case PREEMPTIBLE -> "cast(preemptible as text)";
-            case GROUP -> "group_path";
-            case POLICY -> "cast(policy_id as text)";
-            case PROFILE -> "profile";
-            case QUEUE -> "queue";
-            case WORKLOAD -> "cast(workload_id as text)";
-            case USER -> "submitted_by";
-            case CLUSTER -> "cluster";
-        };
     }
 }

@@ -3,6 +3,7 @@ package io.quartermaster.workloads;
 import io.quartermaster.governance.rules.SubmissionRights;
 import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.GpuAmount;
+import io.quartermaster.platform.LabelSyntax;
 import io.quartermaster.platform.http.PrintableText;
 import io.quartermaster.platform.http.ProblemException.Invalid;
 import java.time.Duration;
@@ -76,7 +77,7 @@ public record Submission(
     public static final int MAX_VARIABLES = 256;
     public static final int MAX_ENVIRONMENT_CHARS = 65_536;
     public static final int MAX_LABELS = 64;
-    public static final int MAX_LABEL_CHARS = 256;
+    public static final int MAX_LABEL_CHARS = LabelSyntax.MAX_VALUE_CHARS;
     public static final int MAX_PRIORITY = SubmissionRights.HIGHEST_PRIORITY;
     public static final Duration MAX_RUNTIME = Duration.ofDays(365);
 
@@ -85,7 +86,6 @@ public record Submission(
     private static final Pattern VARIABLE = Pattern.compile("[A-Za-z_][A-Za-z0-9_]{0,127}");
     private static final Pattern RESERVED_VARIABLE =
             Pattern.compile("QM_.*|CUDA_VISIBLE_DEVICES|CUDA_DEVICE_ORDER|NVIDIA_VISIBLE_DEVICES");
-    private static final Pattern LABEL = Pattern.compile("[A-Za-z0-9][A-Za-z0-9._/-]{0,126}");
     private static final String TEXT = "text without NUL characters and without unpaired surrogates";
 
     /** Collects all errors; {@code at} is the prefix of the field names. */
@@ -251,7 +251,7 @@ public record Submission(
                 "up to " + MAX_LABELS + " labels");
         for (Map.Entry<String, @Nullable String> label : labels.entrySet()) {
             String value = label.getValue();
-            if (!LABEL.matcher(label.getKey()).matches()
+            if (!LabelSyntax.isKey(label.getKey())
                     || value == null
                     || value.length() > MAX_LABEL_CHARS
                     || !isText(value)) {

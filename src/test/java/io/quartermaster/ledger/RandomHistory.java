@@ -2,7 +2,9 @@ package io.quartermaster.ledger;
 
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Random;
+import java.util.TreeMap;
 
 /**
  * A random, valid history of one tenant over a few ticks: small amounts, few pools and policies, many events with equal
@@ -18,6 +20,8 @@ public final class RandomHistory {
     public static final List<PoolKey> POOLS = List.of(new PoolKey("h100"), new PoolKey("l40"));
     public static final List<PolicyId> POLICIES =
             List.of(new PolicyId("policy-1"), new PolicyId("policy-2"), new PolicyId("policy-3"));
+
+    public static final List<String> LABEL_KEYS = List.of("stage", "team");
 
     /** A step of a book: an event is applied, or hours are closed. */
     public sealed interface Step {
@@ -94,7 +98,7 @@ public final class RandomHistory {
         // The ids do not follow the time, so the order of (start, id) is not the order of arrival.
         AllocationId id = new AllocationId("allocation-" + random.nextInt(90) + "-" + allocations);
         live.add(new Live(id, atMillis));
-        AllocationMarks allocationMarks = marks(pick(POLICIES), "job-" + random.nextInt(5));
+        AllocationMarks allocationMarks = marks(pick(POLICIES), "job-" + random.nextInt(5), labels());
         return new UsageEvent.Allocated(atMillis, seq, TENANT, id, pick(POOLS), 1 + random.nextInt(6), allocationMarks);
     }
 
@@ -115,9 +119,25 @@ public final class RandomHistory {
         return list.get(random.nextInt(list.size()));
     }
 
+    /** The keys that are declared change from allocation to allocation. */
+    private UsageLabels labels() {
+        TreeMap<String, Optional<String>> values = new TreeMap<>();
+        for (String key : LABEL_KEYS) {
+            int kind = random.nextInt(4);
+            if (kind > 0) {
+                values.put(key, kind == 1 ? Optional.empty() : Optional.of("value-" + kind));
+            }
+        }
+        return new UsageLabels(values);
+    }
+
     public static AllocationMarks marks(PolicyId policy, String workload) {
+        return marks(policy, workload, UsageLabels.NONE);
+    }
+
+    public static AllocationMarks marks(PolicyId policy, String workload, UsageLabels labels) {
         String group = "/research/" + policy.value();
         return new AllocationMarks(
-                policy, group, "train", "train-" + policy, workload, workload + "-1", "ada", "c1", true);
+                policy, group, "train", "train-" + policy, workload, workload + "-1", "ada", "c1", true, labels);
     }
 }

@@ -3,7 +3,10 @@ package io.quartermaster.ledger;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class SegmentTest {
@@ -50,6 +53,57 @@ class SegmentTest {
         Segment segment = Segment.held(new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED, held, 1, 0, 1);
 
         assertThat(segment.canonicalText()).contains("workload=job\\nattempt=other\n");
+    }
+
+    @Test
+    void aSegmentWithoutLabelsIsOfFormat1AndKeepsItsText() {
+        assertThat(segment(10, 20, 500).format()).isEqualTo(1);
+        assertThat(idle(10, 20, 500).format()).isEqualTo(1);
+        assertThat(segment(10, 20, 500).canonicalText()).doesNotContain("label", "Label");
+    }
+
+    @Test
+    void labelsAreLinesOfTheirOwnInTheOrderOfTheirKeys() {
+        Segment segment =
+                labelled(Map.of("team", Optional.of("nlp"), "stage", Optional.empty(), "a/b", Optional.of("")));
+
+        assertThat(segment.format()).isEqualTo(2);
+        assertThat(segment.id()).isEqualTo(labelled(Map.of()).id());
+        assertThat(segment.canonicalText())
+                .isEqualTo(labelled(Map.of()).canonicalText() + "\nlabel.a/b=\nnoLabel.stage=\nlabel.team=nlp");
+    }
+
+    @Test
+    void differentLabelsHaveDifferentTexts() {
+        List<Map<String, Optional<String>>> all = List.of(
+                Map.of(),
+                Map.of("a", Optional.empty()),
+                Map.of("a", Optional.of("")),
+                Map.of("a", Optional.of("x")),
+                Map.of("a", Optional.of("x\nlabel.b=y")),
+                Map.of("a", Optional.of("x\\nlabel.b=y")),
+                Map.of("a", Optional.of("x"), "b", Optional.of("y")),
+                Map.of("a", Optional.of("x"), "b", Optional.empty()));
+
+        assertThat(all.stream().map(labels -> labelled(labels).canonicalText())).doesNotHaveDuplicates();
+    }
+
+    @Test
+    void aKeyThatCouldForgeALineIsRefused() {
+        for (String key : List.of("", "a=b", "a\nb", "a b", "a\\b")) {
+            assertThatThrownBy(() -> labelled(Map.of(key, Optional.of("x"))))
+                    .as(key)
+                    .isInstanceOf(IllegalArgumentException.class);
+        }
+    }
+
+    private static Segment labelled(Map<String, Optional<String>> labels) {
+        Segment.Held held = new Segment.Held(
+                new AllocationId("a"),
+                Standing.WITHIN,
+                Phase.RUNNING,
+                RandomHistory.marks(new PolicyId("nlp"), "job", new UsageLabels(new TreeMap<>(labels))));
+        return Segment.held(new TenantKey("acme"), new PoolKey("h100"), UsageClass.RESERVED, held, 1, 0, 1);
     }
 
     @Test

@@ -3,6 +3,9 @@ package io.quartermaster.ledger;
 import static io.quartermaster.ledger.Usage.Dimension.CLASS;
 import static io.quartermaster.ledger.Usage.Dimension.GROUP;
 import static io.quartermaster.ledger.Usage.Dimension.HOUR;
+import static io.quartermaster.ledger.Usage.Dimension.LABEL_STATE;
+import static io.quartermaster.ledger.Usage.Dimension.LABEL_VALUE;
+import static io.quartermaster.ledger.Usage.Dimension.PERIOD;
 import static io.quartermaster.ledger.Usage.Dimension.POOL;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,10 +13,13 @@ import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.EnumSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Random;
 import java.util.TreeMap;
+import org.assertj.core.groups.Tuple;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -90,6 +96,57 @@ class UsageTest {
     }
 
     @Test
+    @Tag("properties")
+    void usageByLabelIsTheUsageOfTheAllocationsThatBeganWithIt() {
+        RandomCases.forEach(1_000, 90, (seed, judged) -> {
+            List<Segment> segments = segments(seed);
+            if (segments.stream().anyMatch(segment -> segment.format() == Segment.LABELLED_FORMAT)) {
+                judged.check();
+            }
+            Map<List<String>, Usage.Totals> counted = new HashMap<>();
+            for (Segment segment : segments) {
+                Map<String, Optional<String>> labels = segment.held()
+                        .map(held -> (Map<String, Optional<String>>)
+                                held.marks().labels().values())
+                        .orElse(Map.of());
+                String state = !labels.containsKey("team")
+                        ? "UNDECLARED"
+                        : labels.get("team").isEmpty() ? "UNSET" : "SET";
+                counted.merge(
+                        List.of(
+                                segment.held().isPresent() ? state : "",
+                                labels.getOrDefault("team", Optional.empty()).orElse("")),
+                        Usage.Totals.of(segment),
+                        Usage.Totals::plus);
+            }
+
+            Map<List<String>, Usage.Totals> found = new HashMap<>();
+            for (Usage.Row row : rows(segments, List.of(LABEL_STATE, LABEL_VALUE))) {
+                found.put(
+                        List.of(
+                                row.key().getOrDefault(LABEL_STATE, ""),
+                                row.key().getOrDefault(LABEL_VALUE, "")),
+                        row.totals());
+            }
+
+            assertThat(found).as("seed %d", seed).isEqualTo(counted);
+        });
+    }
+
+    @Test
+    void eachPeriodGetsItsPartOfASegment() {
+        Usage usage = new Usage(new UsageGrouping(List.of(PERIOD), 100, List.of(0L, 7L, 30L), Optional.empty()));
+        usage.add(idle(5, 40, 1));
+
+        assertThat(usage.rows())
+                .extracting(row -> row.key().get(PERIOD), row -> row.totals().reservedIdle())
+                .containsExactly(
+                        Tuple.tuple("0", GpuTime.of(2)),
+                        Tuple.tuple("7", GpuTime.of(23)),
+                        Tuple.tuple("30", GpuTime.of(10)));
+    }
+
+    @Test
     void sumsPassALongWithoutAnError() {
         Segment large = idle(0, BookState.HOUR_MILLIS, UsageEvent.MAX_GPU_MILLI);
 
@@ -106,7 +163,8 @@ class UsageTest {
     }
 
     private static List<Usage.Row> rows(List<Segment> segments, List<Usage.Dimension> dimensions) {
-        Usage usage = new Usage(dimensions, RandomHistory.HOUR);
+        Usage usage = new Usage(
+                new UsageGrouping(dimensions, RandomHistory.HOUR, List.of(3L, 14L, 27L), Optional.of("team")));
         segments.forEach(usage::add);
         return usage.rows();
     }

@@ -28,6 +28,7 @@ import java.time.Instant;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import org.awaitility.Awaitility;
 import org.eclipse.microprofile.config.ConfigProvider;
@@ -193,6 +194,56 @@ class AuditIT {
                         org.assertj.core.groups.Tuple.tuple(
                                 "sums-equal-segments",
                                 rows.poolName() + " on-demand over-quota /research research-large ada"));
+    }
+
+    /** Only the owner can write such rows, without the triggers. */
+    @Test
+    void rowsOfHoursThatAreNotClosedAreNamed() {
+        BookRows rows = closedBooks("audit-stray");
+        long stray = BookRows.hoursAgo(-100);
+        assertThat(violations(rows)).isEmpty();
+        String of = " where tenant_id = 'audit-stray' limit 1";
+        Superuser.run("set session_replication_role = replica; insert into segment select (jsonb_populate_record(s, "
+                + "'{\"seq\": 1000001, \"id\": \"" + UUID.randomUUID() + "\", \"hour_ms\": " + stray
+                + "}')).* from segment s" + of);
+        assertThat(strays(rows)).containsExactly("segment " + stray);
+        Superuser.run("set session_replication_role = replica; insert into usage_hour select (jsonb_populate_record(s, "
+                + "'{\"hour_ms\": " + (start - HOUR) + "}')).* from usage_hour s" + of);
+        Superuser.run("set session_replication_role = replica; insert into usage_label_hour values ('audit-stray', "
+                + (start + 1) + ", 'team', 'nlp', 'p', 'reserved', 'within', '/a', 'q', 'ada', 1)");
+        assertThat(strays(rows))
+                .containsExactly("segment " + stray, "usage_hour " + (start - HOUR), "usage_label_hour " + (start + 1));
+        Instant end = Instant.ofEpochMilli(start + HOUR);
+        AuditApi.View until = audits.audit(new AuditApi.Request(new TenantId(rows.tenant), null, end));
+        assertThat(until.violations()).as("until the end of the audited time").hasSize(2);
+
+        Superuser.run("delete from usage_label_hour where tenant_id = 'audit-stray'");
+        Superuser.run("delete from usage_hour where tenant_id = 'audit-stray' and hour_ms < " + (start + HOUR));
+        Superuser.run("delete from segment where tenant_id = 'audit-stray' and seq = 1000001");
+        assertThat(violations(rows)).isEmpty();
+    }
+
+    private List<String> strays(BookRows rows) {
+        return violations(rows).stream()
+                .filter(violation -> violation.rule().equals("rows-are-of-closed-hours"))
+                .map(violation -> violation.subject() + " "
+                        + Objects.requireNonNull(violation.at()).toEpochMilli())
+                .toList();
+    }
+
+    @Test
+    void rowsOfNoTenantAreNamed() {
+        closedBooks("audit-of-somebody");
+        Superuser.run("set session_replication_role = replica; insert into usage_hour select (jsonb_populate_record(s, "
+                + "'{\"tenant_id\": \"audit-of-nobody\"}')).* from usage_hour s where tenant_id = 'audit-of-somebody' "
+                + "limit 1");
+        AuditApi.View view = audits.audit(new AuditApi.Request(null, null, Instant.ofEpochMilli(start)));
+        Superuser.run("delete from usage_hour where tenant_id = 'audit-of-nobody'");
+
+        assertThat(view.violations())
+                .filteredOn(violation -> violation.rule().equals("rows-are-of-tenants"))
+                .extracting(AuditApi.Violation::subject, AuditApi.Violation::found)
+                .containsExactly(org.assertj.core.groups.Tuple.tuple("usage_hour", "audit-of-nobody"));
     }
 
     @Test

@@ -111,8 +111,19 @@ final class BookRows {
         event(at, "unmet", new JsonObject().put("gpu_milli", gpus * 1000));
     }
 
+    /** The tenant declares label keys. The service's own roles may not do that for a tenant. */
+    void declare(String... keys) {
+        Superuser.run("insert into usage_settings (tenant_id, label_keys, time_zone, version) values ('" + tenant
+                + "', '{" + String.join(",", keys) + "}', 'UTC', 1)");
+    }
+
     /** An attempt of a new workload, with its event and its rows. */
     UUID allocated(long at, long gpus) {
+        return allocated(at, gpus, null);
+    }
+
+    /** @param labels by declared key; null if the tenant declares none */
+    UUID allocated(long at, long gpus, @Nullable JsonObject labels) {
         UUID workload = Ids.next();
         UUID attempt = Ids.next();
         run("""
@@ -129,6 +140,16 @@ final class BookRows {
                 tenant,
                 attempt,
                 gpus * 1000);
+        JsonObject marks = new JsonObject()
+                .put("policy", policy.toString())
+                .put("group", "/research")
+                .put("profile", "large")
+                .put("queue", "research-large")
+                .put("workload", workload.toString())
+                .put("attempt", attempt.toString())
+                .put("user", "ada")
+                .put("cluster", "here")
+                .put("preemptible", true);
         event(
                 at,
                 "allocated",
@@ -136,18 +157,8 @@ final class BookRows {
                         .put("allocation_id", attempt.toString())
                         .put("gpu_milli", gpus * 1000)
                         .put("policy_id", policy.toString())
-                        .put(
-                                "marks",
-                                new JsonObject()
-                                        .put("policy", policy.toString())
-                                        .put("group", "/research")
-                                        .put("profile", "large")
-                                        .put("queue", "research-large")
-                                        .put("workload", workload.toString())
-                                        .put("attempt", attempt.toString())
-                                        .put("user", "ada")
-                                        .put("cluster", "here")
-                                        .put("preemptible", true)));
+                        .put("format", labels == null ? 1 : 2)
+                        .put("marks", labels == null ? marks : marks.put("labels", labels)));
         return attempt;
     }
 
@@ -179,11 +190,11 @@ final class BookRows {
         run("""
                 with next as (update cell set sequence = sequence + 1 where id = 'main' returning sequence)
                 insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id,
-                    policy_id, gpu_milli, phase, since_ms, marks)
+                    policy_id, gpu_milli, phase, since_ms, marks, format)
                 select next.sequence, 'main', $1, $2, $3, $4, $5, x.allocation_id, x.policy_id, x.gpu_milli, x.phase,
-                    x.since_ms, x.marks
+                    x.since_ms, x.marks, coalesce(x.format, 1)
                   from next, jsonb_to_record($6) as x(allocation_id uuid, policy_id uuid, gpu_milli bigint,
-                      phase text, since_ms bigint, marks jsonb)
+                      phase text, since_ms bigint, marks jsonb, format int)
                 """, tenant, at, kind, pool, poolName(), more);
     }
 

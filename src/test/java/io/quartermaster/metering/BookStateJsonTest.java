@@ -13,7 +13,11 @@ import io.quartermaster.ledger.PoolKey;
 import io.quartermaster.ledger.PostingResult;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.UsageEvent;
+import io.quartermaster.ledger.UsageLabels;
 import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class BookStateJsonTest {
@@ -22,15 +26,25 @@ class BookStateJsonTest {
     private static final PoolKey POOL = new PoolKey("h100");
     private static final PolicyId POLICY = new PolicyId("p");
 
+    private static final UsageLabels LABELS =
+            new UsageLabels(new TreeMap<>(Map.of("team", Optional.of("nlp"), "stage", Optional.empty())));
+
+    private static AllocationMarks marks(UsageLabels labels) {
+        return new AllocationMarks(POLICY, "/a", "large", "q", "w", "at", "ada", "here", true, labels);
+    }
+
     private static BookState state() {
+        return state(UsageLabels.NONE);
+    }
+
+    /** Only one of the allocations has labels. */
+    private static BookState state(UsageLabels labels) {
         Book book = Book.empty(TENANT, 100);
-        AllocationMarks allocationMarks =
-                new AllocationMarks(POLICY, "/a", "large", "q", "w", "at", "ada", "here", true);
         List<UsageEvent> events = List.of(
                 new UsageEvent.TenantReserved(10, 0, TENANT, POOL, 4000),
                 new UsageEvent.PolicyReserved(10, 1, TENANT, POLICY, POOL, 1000),
-                new UsageEvent.Allocated(20, 2, TENANT, new AllocationId("a"), POOL, 3000, allocationMarks),
-                new UsageEvent.Allocated(20, 3, TENANT, new AllocationId("b"), POOL, 3000, allocationMarks),
+                new UsageEvent.Allocated(20, 2, TENANT, new AllocationId("a"), POOL, 3000, marks(labels)),
+                new UsageEvent.Allocated(20, 3, TENANT, new AllocationId("b"), POOL, 3000, marks(UsageLabels.NONE)),
                 new UsageEvent.PhaseChanged(30, 4, TENANT, new AllocationId("a"), Phase.RUNNING),
                 new UsageEvent.Unmet(35, 5, TENANT, POOL, 1),
                 new UsageEvent.Freed(40, 6, TENANT, new AllocationId("b")));
@@ -40,16 +54,26 @@ class BookStateJsonTest {
 
     @Test
     void aStateIsReadBackAsItWasWritten() {
-        assertThat(BookStateJson.read(BookStateJson.write(state()))).isEqualTo(state());
+        assertThat(BookStateJson.read(1, BookStateJson.write(state()))).isEqualTo(state());
+    }
+
+    @Test
+    void aStateWithLabelsIsReadBackAsItWasWritten() {
+        assertThat(BookStateJson.read(2, BookStateJson.write(state(LABELS)))).isEqualTo(state(LABELS));
+    }
+
+    @Test
+    void theTextOfFormat2HasTheLabelsOfEachAllocation() {
+        assertThat(BookStateJson.write(state(LABELS)))
+                .contains("\"format\":2", "\"preemptible\":true,\"labels\":{\"stage\":null,\"team\":\"nlp\"}}")
+                .contains("\"preemptible\":true,\"labels\":{}}");
     }
 
     /** A change of this text needs a new format version, and a reader for the old one too. */
     @Test
     void theTextOfFormat1DoesNotChange() {
         Book book = Book.empty(TENANT, 100);
-        AllocationMarks allocationMarks =
-                new AllocationMarks(POLICY, "/a", "large", "q", "w", "at", "ada", "here", true);
-        book.apply(new UsageEvent.Allocated(20, 2, TENANT, new AllocationId("a"), POOL, 3000, allocationMarks));
+        book.apply(new UsageEvent.Allocated(20, 2, TENANT, new AllocationId("a"), POOL, 3000, marks(UsageLabels.NONE)));
 
         assertThat(BookStateJson.write(book.state())).isEqualTo("""
                 {"format":1,"tenant":"acme","hourMillis":100,"closedUntilMillis":0,"atMillis":20,"seq":2,"pools":[{"pool":"h100",\
@@ -67,7 +91,17 @@ class BookStateJsonTest {
                         text.replaceFirst("\"seq\":6", "\"seq\":6,\"extra\":1"),
                         text.replaceFirst("\"format\":1", "\"format\":2"),
                         text.replaceFirst("\"phase\":\"running\"", "\"phase\":\"resting\""))
-                .forEach(changed -> assertThatThrownBy(() -> BookStateJson.read(changed))
+                .forEach(changed -> assertThatThrownBy(() -> BookStateJson.read(1, changed))
                         .isInstanceOf(IllegalStateException.class));
+        String labelled = BookStateJson.write(state(LABELS));
+        List.of(
+                        text,
+                        labelled.replaceFirst("\"format\":2", "\"format\":1"),
+                        labelled.replaceFirst(",\"labels\":\\{\\}", ""),
+                        labelled.replaceFirst("\"team\"", "\"te=am\""))
+                .forEach(changed -> assertThatThrownBy(() -> BookStateJson.read(2, changed))
+                        .isInstanceOf(IllegalStateException.class));
+        assertThatThrownBy(() -> BookStateJson.read(1, labelled)).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> BookStateJson.read(3, labelled)).isInstanceOf(IllegalStateException.class);
     }
 }

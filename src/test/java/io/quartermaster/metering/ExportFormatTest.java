@@ -13,10 +13,13 @@ import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.Standing;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.UsageClass;
+import io.quartermaster.ledger.UsageLabels;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
 class ExportFormatTest {
@@ -35,8 +38,12 @@ class ExportFormatTest {
             """);
 
     private static ExportRecord held(String user, String group) {
+        return held(user, group, UsageLabels.NONE);
+    }
+
+    private static ExportRecord held(String user, String group, UsageLabels labels) {
         AllocationMarks allocationMarks =
-                new AllocationMarks(new PolicyId("p"), group, "large", "q", "w", "a", user, "here", true);
+                new AllocationMarks(new PolicyId("p"), group, "large", "q", "w", "a", user, "here", true, labels);
         Segment.Held held = new Segment.Held(new AllocationId("a"), Standing.WITHIN, Phase.RUNNING, allocationMarks);
         return new ExportRecord(
                 new Segment(
@@ -92,11 +99,33 @@ class ExportFormatTest {
     }
 
     @Test
+    void labelsAreAnObjectInJsonAndItsTextInCsv() {
+        ExportMapping mapping = ExportMapping.parse("test", "format: 1\ncolumns:\n  - { name: tags, field: labels }\n");
+        ExportRecord labelled = held(
+                "ada",
+                "/a",
+                new UsageLabels(new TreeMap<>(Map.of("team", Optional.of("n\"lp"), "stage", Optional.empty()))));
+        StringBuilder lines = new StringBuilder();
+        ExportFormat.JSONL.write(mapping, labelled, lines);
+        ExportFormat.JSONL.write(mapping, held("ada", "/a"), lines);
+        ExportFormat.CSV.write(mapping, labelled, lines);
+        ExportFormat.CSV.write(mapping, held("ada", "/a"), lines);
+
+        assertThat(lines)
+                .hasToString("{\"tags\":{\"stage\":null,\"team\":\"n\\\"lp\"}}\n{\"tags\":null}\n"
+                        + "\"{\"\"stage\"\":null,\"\"team\"\":\"\"n\\\"\"lp\"\"}\"\r\n\r\n");
+    }
+
+    @Test
     void theMappingOfTheProgramCanBeRead() throws IOException {
         String yaml = Files.readString(Path.of("billing", "usage-export.yaml"));
         assertThat(ExportMapping.parse("usage-export.yaml", yaml).columns())
                 .extracting(ExportMapping.Column::field)
-                .contains(ExportRecord.Field.ID, ExportRecord.Field.CLASS, ExportRecord.Field.GPU_MILLI_MILLIS);
+                .contains(
+                        ExportRecord.Field.ID,
+                        ExportRecord.Field.CLASS,
+                        ExportRecord.Field.LABELS,
+                        ExportRecord.Field.GPU_MILLI_MILLIS);
     }
 
     @Test

@@ -223,6 +223,53 @@ class SegmentPartitionsIT {
         run("drop table kept");
     }
 
+    @Test
+    void aMonthThatWasDetachedIsAttachedAgain() throws SQLException {
+        closed();
+        String month = partitions.stream()
+                .filter(partition -> !partition.equals("segment_first"))
+                .findFirst()
+                .orElseThrow();
+        String count = "select count(*) from segment where tenant_id = '" + TENANT + "'";
+        List<String> before = text(count);
+        run("alter table segment detach partition " + month);
+        run("grant select on " + month + " to public");
+        run("alter table " + month + " no force row level security");
+        assertThat(violations()).isNotEmpty();
+        assertThat(text(count)).isNotEqualTo(before);
+
+        assertThat(made()).isEqualTo(1);
+
+        assertThat(text(count)).isEqualTo(before);
+        assertThat(violations()).isEmpty();
+        assertThat(made()).isZero();
+        try (Connection request = upgraded.request()) {
+            assertThatThrownBy(() -> text(request, "select count(*) from " + month))
+                    .hasMessageContaining("permission denied");
+        }
+        assertThat(text("select relforcerowsecurity::text from pg_class where relname = '" + month + "'"))
+                .containsExactly("true");
+    }
+
+    @Test
+    void aTableOfAnotherOwnerIsNotAttached() throws SQLException {
+        closed();
+        String month = partitions.stream()
+                .filter(partition -> !partition.equals("segment_first"))
+                .findFirst()
+                .orElseThrow();
+        run("alter table segment detach partition " + month);
+        List<String> owner = text("select pg_get_userbyid(relowner)::text from pg_class where relname = '" + month + "'");
+        run("alter table " + month + " owner to postgres");
+        try {
+            assertThatThrownBy(this::made).hasMessageContaining(month + " is not a partition");
+        } finally {
+            run("alter table " + month + " owner to " + owner.getFirst());
+            assertThat(made()).isEqualTo(1);
+        }
+        assertThat(violations()).isEmpty();
+    }
+
     private int made() {
         return database.run(config.statementTimeout(), tx -> tx.run("select make_segment_partitions() as made"))
                 .iterator()

@@ -409,14 +409,24 @@ public final class PlanRows {
                     as x(tenant_id text, id uuid, workload_id uuid, attempt_id uuid, cause text, for_workload uuid,
                         receipt jsonb)
                 """, stamp);
+        // An allocation keeps the values that the tenant's label keys have now, whatever happens to the workload's
+        // labels.
         set(transaction, usage, """
                 insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id,
-                    policy_id, gpu_milli, phase, since_ms, marks)
-                select seq, $2, tenant_id, $3, kind, pool_id, (select name from pool where id = pool_id),
-                    allocation_id, policy_id, gpu_milli, phase, since_ms, marks
+                    policy_id, gpu_milli, phase, since_ms, marks, format)
+                select x.seq, $2, x.tenant_id, $3, x.kind, x.pool_id, (select name from pool where id = x.pool_id),
+                    x.allocation_id, x.policy_id, x.gpu_milli, x.phase, x.since_ms,
+                    case when l.labels is null then x.marks
+                         else x.marks || jsonb_build_object('labels', l.labels) end,
+                    case when l.labels is null then 1 else 2 end
                   from jsonb_to_recordset($1) as x(seq bigint, tenant_id text, kind text, pool_id uuid,
                       allocation_id uuid, policy_id uuid,
                        gpu_milli bigint, phase text, since_ms bigint, marks jsonb)
+                  left join lateral (
+                      select jsonb_object_agg(k.key, w.labels -> k.key) as labels
+                        from usage_settings s cross join unnest(s.label_keys) as k(key)
+                        join workload w on w.tenant_id = s.tenant_id and w.id = cast(x.marks ->> 'workload' as uuid)
+                       where x.kind = 'allocated' and s.tenant_id = x.tenant_id) l on true
                 """, cell, fence.stampMillis());
         set(transaction, feed, """
                 insert into feed (tenant_id, seq, kind, ref, body, at)

@@ -69,12 +69,19 @@ public class AuditService {
         List<AuditApi.Violation> warnings = new ArrayList<>();
         if (request.tenant() == null) {
             checkAuditEntries(AuditLog.OPERATOR, violations, warnings);
+            violations.addAll(
+                    database.run(config.statementTimeout(), tx -> StrayRowAudit.ofNoTenant(tx, MAX_VIOLATIONS)));
         }
+        // Without an end, the audit also covers hours that lie ahead.
+        long until = request.to() == null ? Long.MAX_VALUE : usageWindow.toMillis();
         for (String tenant : tenants(request)) {
             var audit = new BookAudit(database, config, new io.quartermaster.ledger.TenantKey(tenant));
             audit.run(usageWindow);
             books.add(audit.books());
             violations.addAll(audit.violations());
+            violations.addAll(database.run(
+                    config.statementTimeout(),
+                    tx -> StrayRowAudit.ofTenant(tx, tenant, usageWindow.fromMillis(), until, MAX_VIOLATIONS)));
             violations.addAll(database.run(
                     config.statementTimeout(), tx -> AllocationAudit.auditTenant(tx, tenant, usageWindow)));
             if (request.to() == null) {

@@ -13,7 +13,6 @@ import io.quartermaster.ledger.audit.BookEquations;
 import io.quartermaster.ledger.audit.HashChain;
 import io.quartermaster.ledger.audit.SegmentReplay;
 import io.quartermaster.metering.ClosedHours;
-import io.quartermaster.metering.HourSums;
 import io.quartermaster.metering.MeteringConfig;
 import io.quartermaster.metering.SegmentStore;
 import io.quartermaster.metering.UnclosedUsage;
@@ -144,9 +143,7 @@ final class BookAudit {
                 List<SegmentStore.StoredSegment> stored = SegmentStore.readHour(usageQuery, tenant, next.endMillis())
                         .await()
                         .indefinitely();
-                List<HourSums.SumMismatch> sums = HourSums.findMismatches(usageQuery, tenant, next.endMillis())
-                        .await()
-                        .indefinitely();
+                List<SumAudit.Difference> sums = SumAudit.differences(tx, tenant, next.endMillis());
                 bookAtEnd = auditHour(before, next, stored, sums, hourEvents);
             }
             return Optional.of(new ClosedHours.HourEnd(
@@ -158,7 +155,7 @@ final class BookAudit {
             ClosedHours.HourEnd before,
             ClosedHours.HourEnd hour,
             List<SegmentStore.StoredSegment> stored,
-            List<HourSums.SumMismatch> sums,
+            List<SumAudit.Difference> sums,
             List<UsageEvent> hourEvents) {
         if (++closedHours > config.auditHoursLimit()) {
             throw new IllegalStateException(

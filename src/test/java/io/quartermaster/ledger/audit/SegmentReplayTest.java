@@ -15,10 +15,13 @@ import io.quartermaster.ledger.Segment;
 import io.quartermaster.ledger.TenantKey;
 import io.quartermaster.ledger.UsageClass;
 import io.quartermaster.ledger.UsageEvent;
+import io.quartermaster.ledger.UsageLabels;
 import io.quartermaster.testing.RandomCases;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
@@ -77,6 +80,29 @@ class SegmentReplayTest {
                 POOL,
                 last.usageClass(),
                 new Segment.Held(held.allocation(), held.standing(), Phase.STOPPING, held.marks()),
+                last.gpuMilli(),
+                last.fromMillis(),
+                last.toMillis());
+        changed.add(other);
+
+        assertThat(SegmentReplay.compare(NOTHING, EVENTS, changed, 100))
+                .isEqualTo(new SegmentReplay.Mismatch(Optional.of(last), Optional.of(other)));
+    }
+
+    @Test
+    void anotherLabelIsSeen() {
+        List<Segment> changed = new ArrayList<>(closed());
+        Segment last = changed.removeLast();
+        Segment.Held held = last.held().orElseThrow();
+        AllocationMarks marks = RandomHistory.marks(
+                held.marks().policy(),
+                held.marks().workload(),
+                new UsageLabels(new TreeMap<>(Map.of("team", Optional.of("nlp")))));
+        Segment other = Segment.held(
+                ACME,
+                POOL,
+                last.usageClass(),
+                new Segment.Held(held.allocation(), held.standing(), held.phase(), marks),
                 last.gpuMilli(),
                 last.fromMillis(),
                 last.toMillis());
