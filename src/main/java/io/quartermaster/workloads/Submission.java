@@ -234,11 +234,6 @@ public record Submission(
                 "up to " + MAX_ENVIRONMENT_CHARS + " characters in all");
     }
 
-    /** Whether a label can have this key. */
-    public static boolean isLabelKey(String text) {
-        return LABEL.matcher(text).matches();
-    }
-
     private static void checkLabels(String at, @Nullable Map<String, @Nullable String> labels, Invalid invalid) {
         if (labels == null) {
             return;

@@ -259,7 +259,8 @@ class SegmentPartitionsIT {
                 .findFirst()
                 .orElseThrow();
         run("alter table segment detach partition " + month);
-        List<String> owner = text("select pg_get_userbyid(relowner)::text from pg_class where relname = '" + month + "'");
+        List<String> owner =
+                text("select pg_get_userbyid(relowner)::text from pg_class where relname = '" + month + "'");
         run("alter table " + month + " owner to postgres");
         try {
             assertThatThrownBy(this::made).hasMessageContaining(month + " is not a partition");

@@ -69,8 +69,8 @@ final class StrayRowAudit {
         List<AuditApi.Violation> found = new ArrayList<>();
         for (String table : TABLES) {
             for (Row row : tx.run(TENANTS.formatted(table), (long) limit)) {
-                found.add(violation(
-                        null, "rows-are-of-tenants", table, null, "the id of a tenant", row.getString("id")));
+                found.add(
+                        violation(null, "rows-are-of-tenants", table, null, "the id of a tenant", row.getString("id")));
             }
         }
         return found;

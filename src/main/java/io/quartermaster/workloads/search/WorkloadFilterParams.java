@@ -2,6 +2,7 @@ package io.quartermaster.workloads.search;
 
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.engine.model.Reason;
+import io.quartermaster.platform.LabelSyntax;
 import io.quartermaster.platform.http.ProblemException.Invalid;
 import io.quartermaster.workloads.Submission;
 import io.quartermaster.workloads.WorkloadState;
@@ -202,7 +203,7 @@ public final class WorkloadFilterParams {
         for (String text : given) {
             int cut = text.indexOf('=');
             String key = cut < 0 ? text : text.substring(0, cut);
-            if (Submission.isLabelKey(key)) {
+            if (LabelSyntax.isKey(key)) {
                 labels.add(new WorkloadFilter.Label(
                         key, cut < 0 ? Optional.empty() : Optional.of(text.substring(cut + 1))));
             } else {
