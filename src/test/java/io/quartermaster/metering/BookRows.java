@@ -4,6 +4,8 @@ import io.quartermaster.ledger.BookState;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.db.SystemTransaction;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;
@@ -158,8 +160,18 @@ final class BookRows {
                         .put("gpu_milli", gpus * 1000)
                         .put("policy_id", policy.toString())
                         .put("format", labels == null ? 1 : 2)
-                        .put("marks", labels == null ? marks : marks.put("labels", labels)));
+                        .put("marks", marks)
+                        .put("labels", labels == null ? null : withNulls(labels)));
         return attempt;
+    }
+
+    /** The service's own mapper, which also writes the parameters of statements, leaves out fields that are null. */
+    private static String withNulls(JsonObject labels) {
+        try {
+            return new ObjectMapper().writeValueAsString(labels.getMap());
+        } catch (JsonProcessingException e) {
+            throw new AssertionError(e);
+        }
     }
 
     void phase(long at, UUID attempt, String phase, long since) {
@@ -192,9 +204,12 @@ final class BookRows {
                 insert into usage_event (seq, cell_id, tenant_id, at_ms, kind, pool_id, pool, allocation_id,
                     policy_id, gpu_milli, phase, since_ms, marks, format)
                 select next.sequence, 'main', $1, $2, $3, $4, $5, x.allocation_id, x.policy_id, x.gpu_milli, x.phase,
-                    x.since_ms, x.marks, coalesce(x.format, 1)
+                    x.since_ms,
+                    case when x.labels is null then x.marks
+                         else x.marks || jsonb_build_object('labels', cast(x.labels as jsonb)) end,
+                    coalesce(x.format, 1)
                   from next, jsonb_to_record($6) as x(allocation_id uuid, policy_id uuid, gpu_milli bigint,
-                      phase text, since_ms bigint, marks jsonb, format int)
+                      phase text, since_ms bigint, marks jsonb, labels text, format int)
                 """, tenant, at, kind, pool, poolName(), more);
     }
 
