@@ -48,11 +48,20 @@ public class HourCloser {
     /** How long a round sums up hours of an earlier version at most. */
     private static final Duration MAX_SUMMING_TIME = Duration.ofSeconds(10);
 
+    /** How long PostgreSQL may read the rows of an earlier month that is attached. */
+    private static final Duration ATTACH_TIMEOUT = Duration.ofMinutes(10);
+
+    /** The pause after an attempt to attach earlier months, each of which reads their rows. */
+    private static final Duration ATTACH_RETRY = Duration.ofMinutes(5);
+
     private final MeteringConfig config;
     private final SystemDatabase database;
     private final LedgerLag lag;
     private final CountDownLatch stop = new CountDownLatch(1);
     private @Nullable Thread thread;
+
+    /** Used by the thread of the loop alone. */
+    private long nextAttachNanos = System.nanoTime();
 
     HourCloser(MeteringConfig config, SystemDatabase database, LedgerLag lag) {
         this.config = config;
@@ -89,6 +98,7 @@ public class HourCloser {
     private void closeAndLog() {
         try {
             closeDue();
+            attachMonths();
             addMissingSums();
         } catch (RuntimeException | Error e) {
             LOG.error("closing hours failed; the service tries again", e);
@@ -100,7 +110,7 @@ public class HourCloser {
      * hours that it closed.
      */
     public int closeDue() {
-        createMonthPartitions();
+        makePartitions();
         List<TenantKey> due = tenantsDue();
         if (due.isEmpty()) {
             lag.setStuckTenants(0);
@@ -120,12 +130,44 @@ public class HourCloser {
     }
 
     /** If this fails, only hours of months without a partition stay open. */
-    private void createMonthPartitions() {
+    private void makePartitions() {
         try {
             database.run(config.statementTimeout(), tx -> tx.run("select make_segment_partitions()"));
         } catch (RuntimeException e) {
             LOG.error("making the partitions of the next months failed; the service tries again", e);
         }
+    }
+
+    /**
+     * Attaches earlier months that were detached or restored. After the closing, because PostgreSQL reads all rows of
+     * such a month.
+     */
+    void attachMonths() {
+        try {
+            List<String> missing = missingMonths();
+            if (!missing.isEmpty() && System.nanoTime() - nextAttachNanos >= 0) {
+                nextAttachNanos = System.nanoTime() + ATTACH_RETRY.toNanos();
+                database.run(ATTACH_TIMEOUT, tx -> tx.run("select attach_segment_months()"));
+                missing = missingMonths();
+                if (!missing.isEmpty()) {
+                    LOG.errorf(
+                            "the usage of these months is missing, because their tables are no partitions: %s; the log "
+                                    + "of PostgreSQL says why",
+                            missing);
+                }
+            }
+            lag.setMissingMonths(missing.size());
+        } catch (RuntimeException e) {
+            LOG.error("attaching the months of closed usage failed; the service tries again", e);
+        }
+    }
+
+    private List<String> missingMonths() {
+        return database.run(config.statementTimeout(), tx -> {
+            List<String> names = new ArrayList<>();
+            tx.run("select missing_segment_months() as name").forEach(row -> names.add(row.getString("name")));
+            return names;
+        });
     }
 
     /** Sums up hours that an earlier version closed, for a while, so that hours that are due do not wait for it. */

@@ -29,7 +29,7 @@ final class HourClosing {
     private static final int MAX_SEGMENTS = 20_000;
 
     /** Rows of one statement. PostgreSQL stores them while the next ones are hashed. */
-    private static final int MAX_ROWS_PER_INSERT = 2_000;
+    private static final int MAX_ROWS_PER_INSERT = HourSums.MAX_ROWS_PER_INSERT;
 
     /**
      * By the hour that they affect, the last of a tenant's events. An event affects the hour of its stamp, or the

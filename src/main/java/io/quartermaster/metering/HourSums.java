@@ -13,6 +13,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,6 +35,9 @@ public final class HourSums {
             Dimension.USER,
             Dimension.LABEL_STATE,
             Dimension.LABEL_VALUE);
+
+    /** The sums that one statement stores. */
+    static final int MAX_ROWS_PER_INSERT = 2_000;
 
     /** The hours that one transaction sums up afterwards. */
     private static final int MAX_HOURS_PER_CALL = 20;
@@ -91,15 +95,25 @@ public final class HourSums {
                             labelSums.merge(new LabelKey(label, value.orElse(null), key), amount, Math::addExact)));
         }
 
-        int size() {
-            return sums.size() + labelSums.size();
-        }
-
         /** Sends the sums to PostgreSQL, and begins again. The rows of their closed hours are there already. */
         void insert(SystemTransaction transaction, TenantKey tenant) {
-            Columns columns = new Columns(sums.size());
-            sums.forEach(columns::add);
+            forEachPart(sums, part -> insertSums(transaction, tenant, part));
+            forEachPart(labelSums, part -> insertLabelSums(transaction, tenant, part));
+        }
+
+        /** A statement has a time limit, and members choose how many values their labels have. */
+        private static <K> void forEachPart(Map<K, Long> sums, Consumer<List<Map.Entry<K, Long>>> insert) {
+            List<Map.Entry<K, Long>> all = List.copyOf(sums.entrySet());
+            for (int from = 0; from < all.size(); from += MAX_ROWS_PER_INSERT) {
+                insert.accept(all.subList(from, Math.min(all.size(), from + MAX_ROWS_PER_INSERT)));
+            }
             sums.clear();
+        }
+
+        private static void insertSums(
+                SystemTransaction transaction, TenantKey tenant, List<Map.Entry<Key, Long>> part) {
+            Columns columns = new Columns(part.size());
+            part.forEach(sum -> columns.add(sum.getKey(), sum.getValue()));
             transaction.send(
                     """
                     insert into usage_hour (tenant_id, hour_ms, pool, class, standing, group_path, queue, submitted_by,
@@ -116,21 +130,18 @@ public final class HourSums {
                     columns.queue,
                     columns.user,
                     columns.amount);
-            if (!labelSums.isEmpty()) {
-                insertLabelSums(transaction, tenant);
-            }
         }
 
-        private void insertLabelSums(SystemTransaction transaction, TenantKey tenant) {
-            Columns columns = new Columns(labelSums.size());
-            String[] label = new String[labelSums.size()];
-            @Nullable String[] value = new String[labelSums.size()];
-            for (Map.Entry<LabelKey, Long> sum : labelSums.entrySet()) {
+        private static void insertLabelSums(
+                SystemTransaction transaction, TenantKey tenant, List<Map.Entry<LabelKey, Long>> part) {
+            Columns columns = new Columns(part.size());
+            String[] label = new String[part.size()];
+            @Nullable String[] value = new String[part.size()];
+            for (Map.Entry<LabelKey, Long> sum : part) {
                 label[columns.size] = sum.getKey().label();
                 value[columns.size] = sum.getKey().value();
                 columns.add(sum.getKey().of(), sum.getValue());
             }
-            labelSums.clear();
             transaction.send(
                     """
                     insert into usage_label_hour (tenant_id, label_key, label_value, hour_ms, pool, class, standing,

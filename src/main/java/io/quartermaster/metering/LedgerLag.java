@@ -25,6 +25,7 @@ class LedgerLag {
     private final AtomicLong lagMillis = new AtomicLong();
     private final AtomicLong openEvents = new AtomicLong();
     private final AtomicLong stuckTenants = new AtomicLong();
+    private final AtomicLong missingMonths = new AtomicLong();
     private final AtomicLong auditViolations = new AtomicLong();
 
     LedgerLag(MeteringConfig config, SystemDatabase database, MeterRegistry metrics) {
@@ -41,6 +42,10 @@ class LedgerLag {
                 .description("number of tenants whose next hour failed to close in the last round; above 0, "
                         + "an operator must act")
                 .register(metrics);
+        Gauge.builder("quartermaster.ledger.missing.months", missingMonths, AtomicLong::get)
+                .description("number of months whose closed usage is in no partition of the segments; above 0, an "
+                        + "operator must act")
+                .register(metrics);
         Gauge.builder("quartermaster.audit.violations", auditViolations, AtomicLong::get)
                 .description("number of violations that the last audit of the ledger found; 0 before the first audit")
                 .register(metrics);
@@ -49,6 +54,11 @@ class LedgerLag {
     /** The number of tenants whose next hour failed to close in the last round of this replica. */
     void setStuckTenants(int stuck) {
         stuckTenants.set(stuck);
+    }
+
+    /** The number of months that are no partitions of the segments, as this replica found them last. */
+    void setMissingMonths(int missing) {
+        missingMonths.set(missing);
     }
 
     /** Never fails, because a failed measurement must not stop the closing of hours. */

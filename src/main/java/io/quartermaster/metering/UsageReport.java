@@ -11,6 +11,7 @@ import io.quartermaster.ledger.Usage.Dimension;
 import io.quartermaster.ledger.UsageClass;
 import io.quartermaster.ledger.UsageGrouping;
 import io.quartermaster.metering.settings.TimeZones;
+import io.quartermaster.metering.settings.UsageSettings;
 import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.http.ProblemException;
 import io.smallrye.mutiny.Uni;
@@ -41,11 +42,11 @@ final class UsageReport {
             Map<String, String> policyNames) {}
 
     /**
-     * How the request divides time, and the label keys that it may name.
+     * How the request divides time.
      *
      * @param periods none unless the granularity is of the calendar
      */
-    private record Division(ZoneId zone, UsagePeriods periods, List<String> labelKeys) {}
+    private record Division(ZoneId zone, UsagePeriods periods) {}
 
     private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
 
@@ -58,10 +59,18 @@ final class UsageReport {
     /**
      * Reads inside a transaction. Any isolation suffices, because closed hours never change and the last one is read
      * first.
+     *
+     * @param requiresLabelKey whether a label that the tenant never declared is refused; else its usage is of no value
      */
-    Uni<ReportRows> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
-        return settings(usageQuery, tenant, spec).chain(settings -> {
-            Division division = division(spec, settings);
+    Uni<ReportRows> read(
+            UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec requested, boolean requiresLabelKey) {
+        return settings(usageQuery, tenant, requested).chain(settings -> {
+            if (requiresLabelKey) {
+                requireLabelKey(requested, settings);
+            }
+            ZoneId zone = zone(requested, settings);
+            UsageRequest.UsageSpec spec = requested.inZone(zone);
+            Division division = division(spec, zone);
             return UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit())
                     .chain(open -> closedSums(
                                     usageQuery,
@@ -79,10 +88,10 @@ final class UsageReport {
      *
      * @param labelKeys declared now or earlier
      */
-    private record Settings(ZoneId zone, List<String> labelKeys) {}
+    private record Settings(String timeZone, List<String> labelKeys) {}
 
     private static Uni<Settings> settings(UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
-        Settings none = new Settings(ZoneOffset.UTC, List.of());
+        Settings none = new Settings(UsageSettings.NONE.timeZone(), List.of());
         if (spec.label().isEmpty() && !spec.granularity().isOfCalendar()) {
             return Uni.createFrom().item(none);
         }
@@ -97,17 +106,29 @@ final class UsageReport {
                     }
                     UsageQuery.Reader row = new UsageQuery.Reader(rows.getFirst());
                     String zone = row.text("time_zone");
-                    return new Settings(
-                            TimeZones.parse(zone)
-                                    .orElseThrow(() -> new IllegalStateException("there is no time zone " + zone)),
-                            List.of(row.text("label_keys").split(",")));
+                    String keys = row.text("label_keys");
+                    return new Settings(zone, keys.isEmpty() ? List.of() : List.of(keys.split(",")));
                 });
     }
 
+    /** The zone whose calendar divides time; UTC where it does not. */
+    private static ZoneId zone(UsageRequest.UsageSpec spec, Settings settings) {
+        if (!spec.granularity().isOfCalendar()) {
+            return ZoneOffset.UTC;
+        }
+        // The zones that are known depend on the Java runtime, so a stored one may be unknown to this replica.
+        return spec.zone()
+                .or(() -> TimeZones.parse(settings.timeZone()))
+                .orElseThrow(() -> ProblemException.invalid(
+                        "timeZone",
+                        "is missing, and this service does not know the tenant's own, " + settings.timeZone(),
+                        TimeZones.ACCEPTED));
+    }
+
     /** @throws ProblemException with the keys that there are, if the label of the request is none of them */
-    void requireLabelKey(ReportRows reportRows) {
-        reportRows.spec().label().map(UsageRequest.Label::key).ifPresent(key -> {
-            List<String> known = reportRows.division().labelKeys();
+    private static void requireLabelKey(UsageRequest.UsageSpec spec, Settings settings) {
+        spec.label().map(UsageRequest.Label::key).ifPresent(key -> {
+            List<String> known = settings.labelKeys();
             if (!known.contains(key)) {
                 throw ProblemException.refused(
                         "unknown-label-key",
@@ -120,17 +141,15 @@ final class UsageReport {
         });
     }
 
-    private Division division(UsageRequest.UsageSpec spec, Settings settings) {
-        ZoneId zone = spec.zone().orElse(settings.zone());
+    private Division division(UsageRequest.UsageSpec spec, ZoneId zone) {
         if (!spec.granularity().isOfCalendar() || spec.window().isEmpty()) {
-            return new Division(zone, UsagePeriods.NONE, settings.labelKeys());
+            return new Division(zone, UsagePeriods.NONE);
         }
         int limit = config.usageRowsLimit();
         return new Division(
                 zone,
                 UsagePeriods.of(spec.granularity(), zone, spec.window(), limit)
-                        .orElseThrow(() -> tooMany("granularity", limit)),
-                settings.labelKeys());
+                        .orElseThrow(() -> tooMany("granularity", limit)));
     }
 
     private Uni<UsageSums> closedSums(

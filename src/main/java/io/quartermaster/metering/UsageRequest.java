@@ -9,7 +9,6 @@ import jakarta.ws.rs.QueryParam;
 import java.time.Instant;
 import java.time.ZoneId;
 import java.time.ZoneOffset;
-import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -65,7 +64,8 @@ public final class UsageRequest {
 
     @QueryParam("from")
     @Parameter(
-            description = "Begin of the window; absent: the first instant of this month (UTC).",
+            description = "Begin of the window; absent: the first instant of this month, in the time zone of the "
+                    + "answer if days, weeks or months are asked for, else in UTC.",
             schema = @Schema(implementation = Instant.class))
     @Nullable
     String from;
@@ -122,13 +122,28 @@ public final class UsageRequest {
      */
     record Label(String key, List<String> values) {}
 
-    /** The request after the checks. */
+    /**
+     * The request after the checks.
+     *
+     * @param month an instant of the month with whose begin the window begins; empty if the request states the begin
+     */
     record UsageSpec(
             UsageWindow window,
+            Optional<Instant> month,
             Granularity granularity,
             Optional<ZoneId> zone,
             List<GroupBy> groupBy,
             Optional<Label> label) {
+
+        /** The request with a window that begins with the month of this time zone, if it states no begin. */
+        UsageSpec inZone(ZoneId divisionZone) {
+            if (month.isEmpty() || !granularity.isOfCalendar()) {
+                return this;
+            }
+            long begin = beginOfMonth(month.get(), divisionZone).toEpochMilli();
+            UsageWindow local = new UsageWindow(Math.min(begin, window.toMillis()), window.toMillis());
+            return new UsageSpec(local, month, granularity, zone, groupBy, label);
+        }
 
         boolean groupsBy(GroupBy one) {
             return groupBy.contains(one);
@@ -165,7 +180,8 @@ public final class UsageRequest {
         Optional<ZoneId> zone = zone(problems, division);
         Optional<Label> about = label(problems, dimensions.contains(GroupBy.LABEL));
         problems.throwIfAny();
-        return new UsageSpec(usageWindow, division, zone, dimensions, about);
+        return new UsageSpec(
+                usageWindow, from == null ? Optional.of(now) : Optional.empty(), division, zone, dimensions, about);
     }
 
     private Optional<ZoneId> zone(ProblemException.Invalid problems, Granularity division) {
@@ -254,10 +270,7 @@ public final class UsageRequest {
     /** The window that two parameters state; this month up to now where they are absent. */
     static UsageWindow parseWindow(
             ProblemException.Invalid problems, @Nullable String from, @Nullable String to, Instant now) {
-        Instant month = now.atZone(ZoneOffset.UTC)
-                .truncatedTo(ChronoUnit.DAYS)
-                .withDayOfMonth(1)
-                .toInstant();
+        Instant month = beginOfMonth(now, ZoneOffset.UTC);
         long end = problems.instant("to", to).orElse(now).toEpochMilli();
         long begin = problems.instant("from", from).orElse(month).toEpochMilli();
         if (begin > end) {
@@ -265,5 +278,13 @@ public final class UsageRequest {
             return new UsageWindow(end, end);
         }
         return new UsageWindow(begin, end);
+    }
+
+    private static Instant beginOfMonth(Instant instant, ZoneId zone) {
+        return instant.atZone(zone)
+                .toLocalDate()
+                .withDayOfMonth(1)
+                .atStartOfDay(zone)
+                .toInstant();
     }
 }

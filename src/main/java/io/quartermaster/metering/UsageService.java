@@ -34,8 +34,7 @@ class UsageService {
 
     Uni<UsageApi.View> reportForTenant(TenantId tenant, UsageRequest request) {
         UsageRequest.UsageSpec spec = request.validate(Instant.now());
-        return tenants.in(tenant, session -> report.read(UsageQuery.of(session), tenantKey(tenant), spec))
-                .invoke(report::requireLabelKey)
+        return tenants.in(tenant, session -> report.read(UsageQuery.of(session), tenantKey(tenant), spec, true))
                 .emitOn(Infrastructure.getDefaultWorkerPool())
                 .map(report::toView);
     }
@@ -56,8 +55,8 @@ class UsageService {
                         .onItem()
                         .transformToMulti(ids -> Multi.createFrom().iterable(ids))
                         .onItem()
-                        .transformToUniAndConcatenate(id ->
-                                report.read(UsageQuery.of(connection), new io.quartermaster.ledger.TenantKey(id), spec))
+                        .transformToUniAndConcatenate(id -> report.read(
+                                UsageQuery.of(connection), new io.quartermaster.ledger.TenantKey(id), spec, false))
                         .collect()
                         .asList())
                 .emitOn(Infrastructure.getDefaultWorkerPool())

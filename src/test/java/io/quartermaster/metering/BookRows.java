@@ -1,11 +1,11 @@
 package io.quartermaster.metering;
 
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.ledger.BookState;
 import io.quartermaster.platform.Ids;
 import io.quartermaster.platform.db.SystemDatabase;
 import io.quartermaster.platform.db.SystemTransaction;
-import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.Duration;

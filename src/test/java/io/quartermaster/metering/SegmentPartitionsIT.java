@@ -210,10 +210,7 @@ class SegmentPartitionsIT {
     void theServiceMakesTheMonthsThatAreMissing() throws SQLException {
         closed();
         assertThat(made()).isZero();
-        String month = partitions.stream()
-                .filter(partition -> !partition.equals("segment_first"))
-                .findFirst()
-                .orElseThrow();
+        String month = monthPartition();
         run("create table kept as select * from " + month);
         run("drop table " + month);
         assertThatThrownBy(() -> run("insert into segment select * from kept")).hasMessageContaining("no partition");
@@ -226,10 +223,7 @@ class SegmentPartitionsIT {
     @Test
     void aMonthThatWasDetachedIsAttachedAgain() throws SQLException {
         closed();
-        String month = partitions.stream()
-                .filter(partition -> !partition.equals("segment_first"))
-                .findFirst()
-                .orElseThrow();
+        String month = monthPartition();
         String count = "select count(*) from segment where tenant_id = '" + TENANT + "'";
         List<String> before = text(count);
         run("alter table segment detach partition " + month);
@@ -254,21 +248,81 @@ class SegmentPartitionsIT {
     @Test
     void aTableOfAnotherOwnerIsNotAttached() throws SQLException {
         closed();
-        String month = partitions.stream()
-                .filter(partition -> !partition.equals("segment_first"))
-                .findFirst()
-                .orElseThrow();
+        String month = monthPartition();
         run("alter table segment detach partition " + month);
         List<String> owner =
                 text("select pg_get_userbyid(relowner)::text from pg_class where relname = '" + month + "'");
         run("alter table " + month + " owner to postgres");
         try {
-            assertThatThrownBy(this::made).hasMessageContaining(month + " is not a partition");
+            assertThat(made()).isZero();
+            assertThat(text("select missing_segment_months()")).containsExactly(month);
         } finally {
             run("alter table " + month + " owner to " + owner.getFirst());
             assertThat(made()).isEqualTo(1);
         }
         assertThat(violations()).isEmpty();
+    }
+
+    @Test
+    void aMonthGetsTheColumnsAndKeysThatItLacks() throws SQLException {
+        closed();
+        String month = monthPartition();
+        run("alter table segment detach partition " + month);
+        run("alter table " + month + " drop column labels");
+        run("create table restored (like " + month + " including defaults including constraints)");
+        run("insert into restored select * from " + month);
+        run("drop table " + month);
+        run("alter table restored owner to "
+                + text("select pg_get_userbyid(relowner)::text from pg_class where oid = 'segment'::regclass")
+                        .getFirst());
+        run("alter table restored rename to " + month);
+
+        assertThat(made()).isEqualTo(1);
+
+        assertThat(violations()).isEmpty();
+        String copy = "insert into segment select (jsonb_populate_record(s, '%s')).* from segment s where tenant_id"
+                + " = '" + TENANT + "' and tableoid = '" + month + "'::regclass limit 1";
+        assertThatThrownBy(() -> run(copy.formatted("{\"seq\": 1000001}"))).hasMessageContaining("tenant_id, id");
+        assertThatThrownBy(() -> run(copy.formatted("{\"id\": \"" + UUID.randomUUID() + "\"}")))
+                .hasMessageContaining("tenant_id, seq");
+        assertThat(text("select indexdef from pg_indexes where tablename = '" + month + "'"))
+                .anySatisfy(index -> assertThat(index).endsWith("(tenant_id, hour_ms)"));
+    }
+
+    @Test
+    void aMonthThatFailsDoesNotKeepOthersFromBeingMade() throws SQLException {
+        closed();
+        String month = monthPartition();
+        run("create table kept as select * from " + month);
+        run("drop table " + month);
+        // The rows of these months are in the first partition, so they cannot have one of their own.
+        run("update segment_months set begin_at = begin_at - interval '5 months'");
+        SimpleMeterRegistry metrics = new SimpleMeterRegistry();
+        HourCloser closer = new HourCloser(config, database, new LedgerLag(config, database, metrics));
+        try {
+            assertThat(made()).isEqualTo(1);
+            run("insert into segment select * from kept");
+            closer.attachMonths();
+            assertThat(text("select missing_segment_months()")).hasSize(5).doesNotContain(month);
+            assertThat(metrics.get("quartermaster.ledger.missing.months")
+                            .gauge()
+                            .value())
+                    .isEqualTo(5);
+        } finally {
+            run("update segment_months set begin_at = begin_at + interval '5 months'");
+        }
+        closer.attachMonths();
+        assertThat(metrics.get("quartermaster.ledger.missing.months").gauge().value())
+                .isZero();
+        run("drop table kept");
+        assertThat(violations()).isEmpty();
+    }
+
+    private static String monthPartition() {
+        return partitions.stream()
+                .filter(partition -> !partition.equals("segment_first"))
+                .findFirst()
+                .orElseThrow();
     }
 
     private int made() {

@@ -7,6 +7,7 @@ import static io.quartermaster.tenancy.TestTenants.operatorToken;
 import static io.quartermaster.tenancy.TestTenants.request;
 import static io.quartermaster.tenancy.TestTenants.viewerToken;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.nullValue;
@@ -18,6 +19,7 @@ import io.quartermaster.metering.audit.AuditApi;
 import io.quartermaster.metering.audit.AuditService;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.tenancy.TestTenants;
 import io.restassured.response.Response;
 import io.vertx.core.json.JsonObject;
@@ -87,13 +89,13 @@ class UsageLabelsIT {
             rows.allocated(start + 10 * MINUTE, 1);
             UUID nlp = rows.allocated(
                     start + 10 * MINUTE, 2, new JsonObject().put("team", "nlp").putNull("stage"));
-            rows.phase(start + 11 * MINUTE, nlp, "running", start + 11 * MINUTE);
             UUID cv = rows.allocated(
                     start + 10 * MINUTE,
                     3,
                     new JsonObject().put("team", "cv, \"x\"").put("stage", "test"));
             rows.allocated(
                     start + 10 * MINUTE, 4, new JsonObject().putNull("team").putNull("stage"));
+            rows.phase(start + 11 * MINUTE, nlp, "running", start + 11 * MINUTE);
             rows.freed(start + 70 * MINUTE, nlp);
             rows.freed(start + 130 * MINUTE, cv);
         });
@@ -271,6 +273,20 @@ class UsageLabelsIT {
         return audits.audit(new AuditApi.Request(new TenantId(rows.tenant), null, null)).violations().stream()
                 .map(AuditApi.Violation::rule)
                 .toList();
+    }
+
+    @Test
+    void aTenantThatDeclaresOnlyATimeZoneHasNoKeys() {
+        BookRows rows = new BookRows(database, "labels-none");
+        rows.declare();
+
+        assertThatThrownBy(() -> ask(rows, question(start, start + HOUR, "total", "label")))
+                .isInstanceOfSatisfying(ProblemException.class, refused -> {
+                    assertThat(refused.problem().code()).isEqualTo("unknown-label-key");
+                    assertThat(refused.problem().errors())
+                            .singleElement()
+                            .satisfies(error -> assertThat(error.accepted()).contains("no key was declared"));
+                });
     }
 
     @Test

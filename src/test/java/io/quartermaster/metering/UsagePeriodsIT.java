@@ -15,7 +15,9 @@ import java.time.DayOfWeek;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.LocalDate;
+import java.time.YearMonth;
 import java.time.ZoneId;
+import java.time.ZoneOffset;
 import java.time.temporal.TemporalAdjusters;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,18 +54,23 @@ class UsagePeriodsIT {
 
     private BookRows history(String tenant) {
         BookRows rows = new BookRows(database, tenant);
+        stretches.add(new Stretch(start + 7 * MINUTE, start + 30 * HOUR + 13 * MINUTE, 1));
+        stretches.add(new Stretch(start + 2 * HOUR, start + 2 * HOUR + 45 * MINUTE, 2));
+        stretches.add(new Stretch(start + 17 * HOUR + 1, start + 77 * HOUR + 59 * MINUTE, 3));
+        // Events have the order of their times.
+        TreeMap<Long, Runnable> events = new TreeMap<>();
+        for (Stretch stretch : stretches) {
+            events.put(stretch.from(), () -> {
+                UUID attempt = rows.allocated(stretch.from(), stretch.gpus());
+                events.put(stretch.to(), () -> rows.freed(stretch.to(), attempt));
+            });
+        }
         rows.together(() -> {
-            held(rows, 7 * MINUTE, 30 * HOUR + 13 * MINUTE, 1);
-            held(rows, 2 * HOUR, 2 * HOUR + 45 * MINUTE, 2);
-            held(rows, 17 * HOUR + 1, 77 * HOUR + 59 * MINUTE, 3);
+            while (!events.isEmpty()) {
+                events.pollFirstEntry().getValue().run();
+            }
         });
         return rows;
-    }
-
-    private void held(BookRows rows, long from, long to, long gpus) {
-        UUID attempt = rows.allocated(start + from, gpus);
-        rows.freed(start + to, attempt);
-        stretches.add(new Stretch(start + from, start + to, gpus));
     }
 
     private void closeUntil(BookRows rows, long hourEnd) {
@@ -185,10 +192,30 @@ class UsagePeriodsIT {
     }
 
     @Test
+    void aWindowWithoutABeginStartsWithTheMonthOfTheZone() {
+        BookRows rows = new BookRows(database, "periods-month");
+        ZoneId zone = ZoneId.of("Pacific/Kiritimati");
+        Superuser.run("insert into usage_settings (tenant_id, label_keys, time_zone, version) values "
+                + "('periods-month', '{}', '" + zone + "', 1)");
+        UsageRequest request = request(0, System.currentTimeMillis(), "month", null);
+        request.from = null;
+
+        UsageApi.View view = ask(rows, request);
+
+        assertThat(view.from()).isEqualTo(beginOfMonth(view.to(), zone));
+        request.granularity = "total";
+        assertThat(ask(rows, request).from()).isEqualTo(beginOfMonth(view.to(), ZoneOffset.UTC));
+    }
+
+    private static Instant beginOfMonth(Instant now, ZoneId zone) {
+        return YearMonth.from(now.atZone(zone)).atDay(1).atStartOfDay(zone).toInstant();
+    }
+
+    @Test
     void moreDaysThanRowsAreRefused() {
         BookRows rows = new BookRows(database, "periods-many");
         UsageRequest request = request(0, start, "day", "UTC");
-        request.to = "+9999-12-31T00:00:00Z";
+        request.to = "9999-12-31T00:00:00Z";
 
         assertThatThrownBy(() -> ask(rows, request)).isInstanceOfSatisfying(ProblemException.class, e -> assertThat(
                         e.problem().code())

@@ -50,7 +50,7 @@ public record UsageSettings(
     private static final String UTC = "UTC";
 
     /** The settings of a tenant that never stated any. */
-    static final UsageSettings NONE = new UsageSettings(List.of(), List.of(), UTC, 0);
+    public static final UsageSettings NONE = new UsageSettings(List.of(), List.of(), UTC, 0);
 
     public UsageSettings {
         labelKeys = List.copyOf(labelKeys);
