@@ -3,7 +3,7 @@ package io.quartermaster.cli;
 import io.quartermaster.agent.AgentCommand;
 import io.quartermaster.agent.protocol.ProgramVersion;
 import io.quartermaster.client.commands.ClientEnvironment;
-import io.quartermaster.client.commands.PersonCommands;
+import io.quartermaster.client.commands.CommandCatalog;
 import io.quartermaster.launch.CommandLineFactory;
 import io.quartermaster.launch.MigrateCommand;
 import picocli.CommandLine;
@@ -61,7 +61,7 @@ public final class QuartermasterCommand implements Runnable {
     static CommandLine commandLine() {
         CommandLine commandLine =
                 CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
-        PersonCommands.addTo(commandLine, ClientEnvironment.ofProcess());
+        CommandCatalog.addTo(commandLine, ClientEnvironment.ofProcess());
         return commandLine;
     }
 

@@ -2,7 +2,7 @@ package io.quartermaster.client;
 
 import io.quartermaster.agent.protocol.ProgramVersion;
 import io.quartermaster.client.commands.ClientEnvironment;
-import io.quartermaster.client.commands.PersonCommands;
+import io.quartermaster.client.commands.CommandCatalog;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine;
@@ -43,7 +43,7 @@ public final class ClientProgram implements Runnable {
     /** The parser of all commands. */
     public static CommandLine commandLine(ClientEnvironment environment) {
         CommandLine root = new CommandLine(new ClientProgram());
-        PersonCommands.addTo(root, environment);
+        CommandCatalog.addTo(root, environment);
         root.addSubcommand("help", new HelpCommand());
         root.setUsageHelpAutoWidth(true);
         root.setParameterExceptionHandler(ClientProgram::explain);

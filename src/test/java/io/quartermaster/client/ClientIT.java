@@ -165,7 +165,8 @@ class ClientIT {
         assertThat(json("whoami").path("username").asText()).isEqualTo("rnd-member");
 
         JsonNode after = tokens();
-        assertThat(after.path("accessToken").asText()).isNotEqualTo(before.path("accessToken").asText());
+        assertThat(after.path("accessToken").asText())
+                .isNotEqualTo(before.path("accessToken").asText());
         assertThat(client.run("logout").out()).startsWith("Signed out of tenant " + TENANT);
         assertThat(client.run("list").exitCode()).isEqualTo(3);
         given().baseUri(Identity.url())
@@ -189,7 +190,8 @@ class ClientIT {
 
         String[] token = tokens().path("refreshToken").asText().split("\\.");
 
-        String claims = new String(java.util.Base64.getUrlDecoder().decode(token[1]), java.nio.charset.StandardCharsets.UTF_8);
+        String claims =
+                new String(java.util.Base64.getUrlDecoder().decode(token[1]), java.nio.charset.StandardCharsets.UTF_8);
         assertThat(JSON.readTree(claims).path("typ").asText()).isEqualTo("Offline");
     }
 
@@ -223,15 +225,33 @@ class ClientIT {
     }
 
     private static String signInOf(String tenant) {
-        return given().get("/v1/sign-in/" + tenant).then().statusCode(200).extract().asString();
+        return given().get("/v1/sign-in/" + tenant)
+                .then()
+                .statusCode(200)
+                .extract()
+                .asString();
     }
 
     @Test
     void aMemberSubmitsExplainsHoldsReleasesAndCancels() throws Exception {
         signIn("rnd-member");
 
-        String id = client.run("submit", "-q", QUEUE, "--name", "life", "-l", "team=nlp", "--max-runtime", "1h", "-o", "name",
-                        "--", "sh", "-c", "true")
+        String id = client.run(
+                        "submit",
+                        "-q",
+                        QUEUE,
+                        "--name",
+                        "life",
+                        "-l",
+                        "team=nlp",
+                        "--max-runtime",
+                        "1h",
+                        "-o",
+                        "name",
+                        "--",
+                        "sh",
+                        "-c",
+                        "true")
                 .line();
 
         assertThat(id).matches("[0-9a-f-]{36}");
@@ -240,18 +260,24 @@ class ClientIT {
         assertThat(shown.path("workload").path("maxRuntime").asText()).isEqualTo("PT1H");
         assertThat(client.run("show", id.substring(0, 18)).out()).contains("Name       life", "sh -c true", "team=nlp");
         assertThat(json("list", "--mine").path("items").findValuesAsText("id")).contains(id);
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(client.run("why", "life").out())
-                .startsWith("life waits.")
-                .contains(POOL, "Position: "));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(client.run("why", "life").out())
+                        .startsWith("life waits.")
+                        .contains(POOL, "Position: "));
         assertThat(client.run("hold", "life").line()).isEqualTo("life is held. Let it start with: qm release");
         assertThat(client.run("release", "life").out()).startsWith("life may start");
         assertThat(client.run("cancel", "life", "--dry-run").line())
                 .isEqualTo("The service would do this. Nothing was changed.");
         assertThat(client.run("cancel", "life").line()).isEqualTo("life is cancelled.");
         assertThat(client.run("list", "-q", QUEUE, "--name", "life").out()).isEmpty();
-        assertThat(json("list", "--all", "--name", "life").path("items").path(0).path("state").asText())
+        assertThat(json("list", "--all", "--name", "life")
+                        .path("items")
+                        .path(0)
+                        .path("state")
+                        .asText())
                 .isEqualTo("cancelled");
-        assertThat(client.run("submit", "-q", QUEUE, "--name", "gone", "--hold", "-o", "name", "--", "true").line())
+        assertThat(client.run("submit", "-q", QUEUE, "--name", "gone", "--hold", "-o", "name", "--", "true")
+                        .line())
                 .isNotEmpty();
         assertThat(client.run("cancel", "gone").exitCode()).isZero();
         assertThat(client.run("logs", "gone").out()).isEmpty();
@@ -262,11 +288,13 @@ class ClientIT {
         signIn("rnd-member");
         client.run("submit", "-q", QUEUE, "--name", "queued", "--", "true");
 
-        await().atMost(PATIENCE).untilAsserted(() -> assertThat(client.run("queues", "--start").out())
-                .containsPattern(QUEUE + " +/rnd +open +1 GPU +0 of 2, at most 4 +2 reserved, 4 in all +1 +1, first at 1 +not"
-                        + " before ")
-                .containsPattern("rnd-client-two +/rnd +open +2 x 1 GPU ")
-                .doesNotContain("devops"));
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(client.run("queues", "--start").out())
+                        .containsPattern(QUEUE
+                                + " +/rnd +open +1 GPU +0 of 2, at most 4 +2 reserved, 4 in all +1 +1, first at 1 +not"
+                                + " before ")
+                        .containsPattern("rnd-client-two +/rnd +open +2 x 1 GPU ")
+                        .doesNotContain("devops"));
         assertThat(client.run("queues", "--all", "-o", "name").out()).contains("devops-client-one\n", QUEUE + "\n");
         assertThat(client.run("try", "-q", QUEUE).out()).contains("The job would not start before ", POOL);
         ClientRun.Result top = client.run("top");
@@ -289,8 +317,10 @@ class ClientIT {
         assertThat(List.of(queue.exitCode(), forbidden.exitCode(), workers.exitCode(), job.exitCode()))
                 .containsExactly(4, 5, 5, 4);
         assertThat(workers.err())
-                .isEqualTo("qm: queue " + QUEUE + " gives each job 1 worker, and --workers asks for 2. Use: rnd-client-two\n");
-        assertThat(client.run("submit", "-q", "rnd-client-two", "--workers", "2", "--dry-run", "--", "true").out())
+                .isEqualTo("qm: queue " + QUEUE
+                        + " gives each job 1 worker, and --workers asks for 2. Use: rnd-client-two\n");
+        assertThat(client.run("submit", "-q", "rnd-client-two", "--workers", "2", "--dry-run", "--", "true")
+                        .out())
                 .startsWith("The service would take this job.");
     }
 
@@ -303,14 +333,21 @@ class ClientIT {
                 {queue: rnd-client-one, name: batch-2, command: [echo, 2]}
                 """);
 
-        List<String> ids = client.run("submit", "-f", file.toString(), "-o", "name").line().lines().toList();
+        List<String> ids = client.run("submit", "-f", file.toString(), "-o", "name")
+                .line()
+                .lines()
+                .toList();
         Files.writeString(file, Files.readString(file).replace("name: batch-2", "nam: batch-2"));
         ClientRun.Result refused = client.run("submit", "-f", file.toString());
 
         assertThat(ids).hasSize(2);
         assertThat(refused.exitCode()).isEqualTo(5);
         assertThat(refused.err()).contains("nam");
-        assertThat(client.run("cancel", "-o", "name", ids.getFirst(), ids.getLast()).line().lines().toList()).isEqualTo(ids);
+        assertThat(client.run("cancel", "-o", "name", ids.getFirst(), ids.getLast())
+                        .line()
+                        .lines()
+                        .toList())
+                .isEqualTo(ids);
         assertThat(json("list", "--name", "batch-").path("items")).isEmpty();
     }
 
@@ -328,7 +365,9 @@ class ClientIT {
     }
 
     private JsonNode tokens() throws Exception {
-        return JSON.readTree(client.folder().resolve("tokens.json").toFile()).iterator().next();
+        return JSON.readTree(client.folder().resolve("tokens.json").toFile())
+                .iterator()
+                .next();
     }
 
     private void expireToken() throws Exception {

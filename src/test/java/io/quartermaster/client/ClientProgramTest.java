@@ -131,12 +131,18 @@ class ClientProgramTest {
         ClientRun.Result result = client.run("show", ID);
 
         assertThat(result.exitCode()).isEqualTo(6);
-        assertThat(result.err()).startsWith("qm: " + api.url() + " does not answer").doesNotContain("\tat ");
+        assertThat(result.err())
+                .startsWith("qm: " + api.url() + " does not answer")
+                .doesNotContain("\tat ");
     }
 
     @Test
     void anUnavailableServiceIsAskedAgainWithTheSameKey() {
-        api.given("POST " + WORKLOADS, 503, "{\"code\":\"unavailable\",\"detail\":\"later\"}", Map.of("Retry-After", "0"))
+        api.given(
+                        "POST " + WORKLOADS,
+                        503,
+                        "{\"code\":\"unavailable\",\"detail\":\"later\"}",
+                        Map.of("Retry-After", "0"))
                 .given("POST " + WORKLOADS, 201, "{\"id\":\"" + ID + "\",\"name\":\"train.py\"}");
 
         ClientRun.Result result = client.run("submit", "-q", "q", "-o", "name", "--", "python", "train.py");
@@ -172,8 +178,28 @@ class ClientProgramTest {
         client.with("OWN", "mine");
 
         ClientRun.Result result = client.run(
-                "submit", "-f", file.toString(), "-q", "q", "--gpus", "4", "-e", "B=z=1", "-e", "OWN", "-l", "team=nlp",
-                "--max-runtime", "2h", "--no-preemptible", "--on-stop", "save now", "--hold", "python", "train.py", "--lr",
+                "submit",
+                "-f",
+                file.toString(),
+                "-q",
+                "q",
+                "--gpus",
+                "4",
+                "-e",
+                "B=z=1",
+                "-e",
+                "OWN",
+                "-l",
+                "team=nlp",
+                "--max-runtime",
+                "2h",
+                "--no-preemptible",
+                "--on-stop",
+                "save now",
+                "--hold",
+                "python",
+                "train.py",
+                "--lr",
                 "3");
 
         assertThat(result.err()).doesNotContain("error");
@@ -201,6 +227,10 @@ class ClientProgramTest {
                 "subnit                                 | Unmatched argument at index 0: 'subnit'",
                 "try                                    | no queue is given",
                 "top --interval 0s                      | --interval is at least 1s",
+                "clone x --workers 2                    | --workers is not for a clone",
+                "clone x --wait --dry-run               | --wait and --follow are for a job",
+                "edit x                                 | nothing to change is given",
+                "edit x -l a                            | --label a is not KEY=VALUE",
                 "cancel                                 | Missing required parameter: 'JOB'",
                 "cancel x --grace soon                  | --grace: \"soon\" is not a duration",
                 "context add a                          | qm context add needs --server URL and --tenant TENANT",
@@ -235,7 +265,7 @@ class ClientProgramTest {
     void aJobIsNamedByIdBeginningOfIdOrName() {
         String other = ID.replace("7000", "7001");
         api.given("GET " + WORKLOADS + "?name=train&pageSize=500", 200, "{\"items\":[" + WORKLOAD + "]}")
-                .given("GET " + WORKLOADS + "?name=019ab1c2-d3e4-7000&pageSize=500", 200, "{\"items\":[]}")
+                .given("GET " + WORKLOADS + "?name=019AB1C2-d3e4-7000&pageSize=500", 200, "{\"items\":[]}")
                 .given("GET " + WORKLOADS + "?name=019ab1&pageSize=500", 200, "{\"items\":[]}")
                 .given("GET " + WORKLOADS + "?name=tra&pageSize=500", 200, "{\"items\":[" + WORKLOAD + "]}")
                 .given(
@@ -260,6 +290,36 @@ class ClientProgramTest {
                 .given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + WORKLOAD + "}");
 
         assertThat(client.run("show", "-o", "name", "train").line()).isEqualTo(ID);
+    }
+
+    @Test
+    void aCloneSendsWhatDiffers() throws Exception {
+        api.given("POST " + WORKLOADS + "/" + ID + "/clone", 201, "{\"id\":\"" + ID + "\",\"name\":\"again\"}");
+
+        ClientRun.Result result = client.run(
+                "clone", ID, "--name", "again", "-e", "SEED=8", "--max-runtime", "90m", "-o", "name", "--", "a", "-b");
+
+        assertThat(result.line()).as(result.err()).isEqualTo(ID);
+        assertThat(new ObjectMapper().readTree(api.requests().getFirst().body()))
+                .isEqualTo(new ObjectMapper().readTree("""
+                        {"name":"again","environment":{"SEED":"8"},"maxRuntime":"PT1H30M","command":["a","-b"]}"""));
+    }
+
+    @Test
+    void anEditIsAPatchOfTheVersionThatWasRead() throws Exception {
+        api.given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + WORKLOAD + "}", Map.of("ETag", "\"7\""))
+                .given("PATCH " + WORKLOADS + "/" + ID, 200, WORKLOAD);
+
+        ClientRun.Result result = client.run(
+                "edit", ID, "--priority", "60", "--max-runtime", "none", "-l", "a=1", "--remove-label", "b");
+
+        assertThat(result.out()).as(result.err()).isEqualTo("train is changed.\n");
+        FakeApi.Request patch = api.requests().getLast();
+        assertThat(patch.method()).isEqualTo("PATCH");
+        assertThat(patch.ifMatch()).isEqualTo("\"7\"");
+        assertThat(new ObjectMapper().readTree(patch.body()))
+                .isEqualTo(new ObjectMapper().readTree("""
+                        {"priority":60,"maxRuntime":null,"labels":{"b":null,"a":"1"}}"""));
     }
 
     @Test
@@ -340,9 +400,18 @@ class ClientProgramTest {
     void contextsAreKeptInTheFolder(@TempDir Path home) {
         ClientRun person = new ClientRun(home);
 
-        assertThat(person.run("context", "add", "a", "--server", api.url(), "--tenant", "acme").exitCode())
+        assertThat(person.run("context", "add", "a", "--server", api.url(), "--tenant", "acme")
+                        .exitCode())
                 .isZero();
-        assertThat(person.run("context", "add", "b", "--server", "http://qm.example.org", "--tenant", "globex", "--keep")
+        assertThat(person.run(
+                                "context",
+                                "add",
+                                "b",
+                                "--server",
+                                "http://qm.example.org",
+                                "--tenant",
+                                "globex",
+                                "--keep")
                         .err())
                 .contains("is not encrypted");
         assertThat(person.run("context", "-o", "name").out()).isEqualTo("a\nb\n");

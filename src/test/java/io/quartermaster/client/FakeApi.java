@@ -18,7 +18,7 @@ import java.util.Objects;
 final class FakeApi implements AutoCloseable {
 
     /** A request as it arrived; the query stays encoded. */
-    record Request(String method, String path, String authorization, String idempotencyKey, String body) {}
+    record Request(String method, String path, String authorization, String idempotencyKey, String ifMatch, String body) {}
 
     private record Answer(int status, String type, String body, Map<String, String> headers) {}
 
@@ -72,6 +72,7 @@ final class FakeApi implements AutoCloseable {
                     exchange.getRequestURI().toString(),
                     Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Authorization"), ""),
                     Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Idempotency-Key"), ""),
+                    Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("If-Match"), ""),
                     new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
             Deque<Answer> prepared = answers.getOrDefault(request, new ArrayDeque<>());
             answer = prepared.size() > 1
@@ -81,7 +82,8 @@ final class FakeApi implements AutoCloseable {
         }
         byte[] body = answer.body().getBytes(StandardCharsets.UTF_8);
         exchange.getResponseHeaders().set("Content-Type", answer.type());
-        exchange.getResponseHeaders().set("X-Request-Id", "request-" + requests().size());
+        exchange.getResponseHeaders()
+                .set("X-Request-Id", "request-" + requests().size());
         answer.headers().forEach(exchange.getResponseHeaders()::set);
         exchange.sendResponseHeaders(answer.status(), body.length == 0 ? -1 : body.length);
         exchange.getResponseBody().write(body);

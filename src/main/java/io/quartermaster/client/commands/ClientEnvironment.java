@@ -24,13 +24,19 @@ public record ClientEnvironment(
 
     /** The environment of this process. */
     public static ClientEnvironment ofProcess() {
-        boolean terminal = System.console() != null && System.console().isTerminal();
+        boolean terminal = hasTerminal();
         return new ClientEnvironment(
                 System.getenv(),
                 System.getProperty("user.home", "."),
                 System.in,
                 terminal,
                 terminal && Ansi.AUTO.enabled());
+    }
+
+    /** The option {@code -Djdk.console=java.base} of the launcher brings back the null of older JDKs. */
+    @SuppressWarnings("SystemConsoleNull")
+    private static boolean hasTerminal() {
+        return System.console() != null && System.console().isTerminal();
     }
 
     Path folder() {

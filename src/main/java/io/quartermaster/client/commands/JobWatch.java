@@ -69,7 +69,7 @@ final class JobWatch {
                 print(id, attempt);
             }
             boolean over =
-                    WorkloadFinder.hasEnded(details.path("workload")) || attempt != null && hasEnded(details, attempt);
+                    WorkloadFinder.hasEnded(details.path("workload")) || (attempt != null && hasEnded(details, attempt));
             if (over || out.checkError()) {
                 return;
             }
@@ -95,7 +95,7 @@ final class JobWatch {
         for (int number : numbers) {
             boolean newest = number == numbers.getLast();
             // At the beginning, earlier attempts are history; later on, the end of one may not have been read yet.
-            if (newest || all || !isFirst && logs.containsKey(number)) {
+            if (newest || all || (!isFirst && logs.containsKey(number))) {
                 if (number > 1 && !logs.containsKey(number)) {
                     err.println(style.faint("qm: ") + "attempt " + number);
                     err.flush();

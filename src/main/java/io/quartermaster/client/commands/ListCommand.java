@@ -83,7 +83,7 @@ final class ListCommand extends PersonCommand {
             if (shown.isEmpty()) {
                 remark(all || state != null ? "No jobs." : "No jobs that have not ended; --all lists the others.");
             } else {
-                printTable(WorkloadTable.of(shown, style(), times()));
+                printTable(JobTable.of(shown, style(), times()));
             }
         });
         if (found.size() > most) {

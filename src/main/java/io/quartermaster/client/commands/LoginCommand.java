@@ -110,8 +110,8 @@ final class LoginCommand extends PersonCommand {
     }
 
     private String password(String name) {
-        Console console = System.console();
-        if (environment().terminal() && console != null) {
+        if (environment().terminal()) {
+            Console console = System.console();
             char[] typed = console.readPassword("Password of %s: ", name);
             if (typed == null || typed.length == 0) {
                 throw CommandFailure.usage("a password is needed");

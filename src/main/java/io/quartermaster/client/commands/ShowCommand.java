@@ -72,7 +72,7 @@ final class ShowCommand extends PersonCommand {
         }
         line("By", workload.path("submittedBy").asText());
         for (String field : List.of("submittedAt", "startedAt", "endedAt")) {
-            WorkloadTable.instant(workload, field)
+            JobTable.instant(workload, field)
                     .ifPresent(at -> line(label(field), times.at(at) + " (" + times.relative(at) + ")"));
         }
         line("Command", command(details.path("command")));
@@ -107,8 +107,8 @@ final class ShowCommand extends PersonCommand {
                     attempt.path("outcome").asText(attempt.path("state").asText()),
                     attempt.path("pool").asText(),
                     attempt.path("gpus").asText(),
-                    WorkloadTable.instant(attempt, "startedAt").map(times::at).orElse(""),
-                    WorkloadTable.instant(attempt, "endedAt").map(times::at).orElse(""),
+                    JobTable.instant(attempt, "startedAt").map(times::at).orElse(""),
+                    JobTable.instant(attempt, "endedAt").map(times::at).orElse(""),
                     attempt.path("exitCode").asText(""),
                     attempt.path("stopReason").asText(""));
         }

@@ -10,11 +10,8 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import org.jspecify.annotations.Nullable;
-import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
@@ -26,70 +23,19 @@ import picocli.CommandLine.Parameters;
             "With -f the job, or several of them, is in a file with the fields of the API's submission; options replace its "
                     + "fields. The service takes all jobs of a file or none."
         },
-        exitCodeList = {
-            "0:submitted; with --wait or --follow: it succeeded",
-            "1:with --wait or --follow: it failed or was cancelled",
-            "2:an option or a file is wrong, or no server is chosen",
-            "3:you are not signed in",
-            "4:there is no such queue, or you may not see it",
-            "5:the service refused the job",
-            "6:the service does not answer"
-        },
         footer = {
             "%nExamples:%n",
             "  qm submit -q nlp-1gpu -- python train.py --epochs 3",
             "  qm submit -q nlp-1gpu --env SEED=7 --max-runtime 2h --follow -- sh -c 'echo $SEED'",
             "  qm submit -f job.yaml --dry-run"
         })
-final class SubmitCommand extends PersonCommand {
-
-    @Mixin
-    private WorkOptions work = new WorkOptions();
-
-    @Option(names = "--name", paramLabel = "NAME", description = "Name of the job. Default: that of the program")
-    private @Nullable String name;
-
-    @Option(
-            names = {"-e", "--env"},
-            paramLabel = "KEY=VALUE",
-            description = "Environment variable; KEY alone passes on your own. Put no secrets here")
-    private List<String> environmentOptions = new ArrayList<>();
-
-    @Option(
-            names = {"-l", "--label"},
-            paramLabel = "KEY=VALUE",
-            description = "Label of the job")
-    private List<String> labels = new ArrayList<>();
-
-    @Option(
-            names = "--on-stop",
-            paramLabel = "COMMAND",
-            description = "Shell command that runs before the job is stopped, for example to write a checkpoint")
-    private @Nullable String onStop;
-
-    @Option(names = "--hold", description = "Do not start it before qm release")
-    private boolean hold;
+final class SubmitCommand extends SubmittingCommand {
 
     @Option(
             names = {"-f", "--file"},
             paramLabel = "FILE",
             description = "Read the job from a YAML or JSON file; - is standard input")
     private @Nullable String file;
-
-    @Option(names = "--dry-run", description = "Check everything and submit nothing")
-    private boolean dryRun;
-
-    @ArgGroup
-    private @Nullable Waiting waiting;
-
-    /** What to do after the submission. */
-    static final class Waiting {
-        @Option(names = "--wait", description = "Wait until the job ends; its outcome decides the exit code")
-        private boolean wait;
-
-        @Option(names = "--follow", description = "Print the job's output until it ends, as --wait")
-        private boolean follow;
-    }
 
     @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "Program and arguments, after --")
     private List<String> command = new ArrayList<>();
@@ -101,21 +47,21 @@ final class SubmitCommand extends PersonCommand {
     @Override
     ExitStatus run() {
         List<ObjectNode> bodies = bodies();
-        boolean watches = waiting != null;
-        if (watches && (dryRun || bodies.size() > 1)) {
+        if (watches() && (isDryRun() || bodies.size() > 1)) {
             throw CommandFailure.usage("--wait and --follow are for one job that is submitted");
         }
         ServiceConnection service = service();
-        if (work.workers() != null) {
+        Integer workers = work().workers();
+        if (workers != null) {
             for (ObjectNode body : bodies) {
-                requireWorkers(service, body.path("queue").asText(), work.workers());
+                requireWorkers(service, body.path("queue").asText(), workers);
             }
         }
-        Map<String, String> query = dryRun ? Map.of("dryRun", "true") : Map.of();
+        Map<String, String> query = isDryRun() ? Map.of("dryRun", "true") : Map.of();
         JsonNode answer = bodies.size() == 1
                 ? service.post(service.path("workloads"), query, bodies.getFirst())
                 : service.post(service.path("workloads", "batches"), query, batch(bodies));
-        if (dryRun) {
+        if (isDryRun()) {
             printDryRun(answer, bodies.size());
             return ExitStatus.OK;
         }
@@ -125,40 +71,7 @@ final class SubmitCommand extends PersonCommand {
         } else {
             answer.path("items").forEach(submitted::add);
         }
-        printSubmitted(answer, submitted, watches);
-        Waiting chosen = waiting;
-        return chosen == null
-                ? ExitStatus.OK
-                : new JobWatch(service, out(), err(), style(), times())
-                        .untilEnd(submitted.getFirst().path("id").asText(), chosen.follow);
-    }
-
-    private void printSubmitted(JsonNode answer, List<JsonNode> submitted, boolean watches) {
-        List<String> ids =
-                submitted.stream().map(item -> item.path("id").asText()).toList();
-        if (watches && isTable()) {
-            remark("Submitted " + ids.getFirst() + " ("
-                    + submitted.getFirst().path("name").asText() + ").");
-            return;
-        }
-        print(answer, ids, () -> {
-            ids.forEach(out()::println);
-            remark(
-                    ids.size() == 1
-                            ? "Follow it with: qm logs -f " + ids.getFirst() + "; see why it waits with: qm why "
-                                    + ids.getFirst()
-                            : ids.size() + " jobs are submitted.");
-        });
-    }
-
-    private void printDryRun(JsonNode answer, int count) {
-        print(answer, List.of(), () -> {
-            out().println((count == 1
-                            ? "The service would take this job."
-                            : "The service would take these " + count + " jobs.")
-                    + " Nothing was submitted.");
-            answer.path("warnings").forEach(warning -> out().println("Warning: " + warning.asText()));
-        });
+        return finish(service, answer, submitted);
     }
 
     private static ObjectNode batch(List<ObjectNode> bodies) {
@@ -180,7 +93,8 @@ final class SubmitCommand extends PersonCommand {
 
     /** Puts the options in place of the fields of the file, and adds what may be left out. */
     private void complete(ObjectNode body) {
-        work.writeTo(body);
+        work().writeTo(body);
+        job().writeTo(body, environment().variables());
         if (!command.isEmpty()) {
             ArrayNode words = body.putArray("command");
             command.forEach(words::add);
@@ -191,27 +105,11 @@ final class SubmitCommand extends PersonCommand {
         if (!body.has("command")) {
             throw CommandFailure.usage("no command is given: add -- COMMAND...");
         }
-        if (name != null) {
-            body.put("name", name);
-        } else if (!body.hasNonNull("name")) {
+        if (!body.hasNonNull("name")) {
             body.put("name", nameOf(body.path("command")));
         }
         if (!body.hasNonNull("type")) {
             body.put("type", "training");
-        }
-        if (!environmentOptions.isEmpty()) {
-            ObjectNode variables = body.withObject("/environment");
-            pairs("--env", environmentOptions, true).forEach(variables::put);
-        }
-        if (!labels.isEmpty()) {
-            ObjectNode all = body.withObject("/labels");
-            pairs("--label", labels, false).forEach(all::put);
-        }
-        if (onStop != null) {
-            body.putArray("abortCallback").add("sh").add("-c").add(onStop);
-        }
-        if (hold) {
-            body.put("hold", true);
         }
     }
 
@@ -227,24 +125,6 @@ final class SubmitCommand extends PersonCommand {
 
     private static String baseName(String path) {
         return path.substring(path.lastIndexOf('/') + 1);
-    }
-
-    private Map<String, String> pairs(String option, List<String> given, boolean fromEnvironment) {
-        Map<String, String> pairs = new LinkedHashMap<>();
-        for (String pair : given) {
-            int equals = pair.indexOf('=');
-            if (equals > 0) {
-                pairs.put(pair.substring(0, equals), pair.substring(equals + 1));
-            } else if (equals < 0
-                    && fromEnvironment
-                    && environment().variables().containsKey(pair)) {
-                pairs.put(pair, Objects.requireNonNull(environment().variables().get(pair)));
-            } else {
-                throw CommandFailure.usage(option + " " + pair + " is not KEY=VALUE"
-                        + (equals < 0 && fromEnvironment ? ", and you have no variable " + pair : ""));
-            }
-        }
-        return pairs;
     }
 
     private static void requireWorkers(ServiceConnection service, String queueName, int workers) {

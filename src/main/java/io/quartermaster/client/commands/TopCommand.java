@@ -120,7 +120,7 @@ final class TopCommand extends PersonCommand {
             if (jobs.isEmpty()) {
                 out().println(all ? "No jobs." : "You have no jobs; --all shows those of the tenant.");
             } else {
-                printTable(WorkloadTable.of(jobs, style(), times()));
+                printTable(JobTable.of(jobs, style(), times()));
             }
         });
     }

@@ -84,7 +84,7 @@ final class TryCommand extends PersonCommand {
                 lines.add("  " + times.inSentence(reason.path("sentence").asText()) + " "
                         + times.inSentence(reason.path("remedy").asText()));
             }
-            WorkloadTable.instant(workload, "stopsAt")
+            JobTable.instant(workload, "stopsAt")
                     .ifPresent(at -> lines.add("  It would be stopped at " + times.at(at) + " ("
                             + workload.path("stopCause").asText("") + ")."));
         }

@@ -53,11 +53,11 @@ final class WhyCommand extends PersonCommand {
                     + position.path("aheadInGroup").asLong() + " of its group before it.");
         }
         JsonNode outlook = explanation.path("outlook");
-        WorkloadTable.instant(outlook, "startsAt")
+        JobTable.instant(outlook, "startsAt")
                 .ifPresent(at -> lines.add("Likely start: " + times.at(at) + " (" + times.relative(at) + ")."));
         for (JsonNode pool : outlook.path("pools")) {
             holders(pool).ifPresent(lines::add);
-            WorkloadTable.instant(pool, "roomAt")
+            JobTable.instant(pool, "roomAt")
                     .ifPresent(
                             at -> lines.add("Room in pool " + pool.path("pool").asText() + ": " + times.at(at)
                                     + " at the latest (" + times.relative(at) + ")."));

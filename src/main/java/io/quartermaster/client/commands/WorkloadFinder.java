@@ -46,7 +46,7 @@ final class WorkloadFinder {
                 .filter(workload -> workload.path("name").asText().equals(text))
                 .toList();
         if (!named.isEmpty()) {
-            return only(text, "named " + text, named);
+            return only("named " + text, named);
         }
         if (BEGINNING_OF_ID.matcher(lower).matches()) {
             List<JsonNode> found = service.items(service.path("workloads"), Map.of(), NEWEST).stream()
@@ -65,7 +65,7 @@ final class WorkloadFinder {
                         + " them");
     }
 
-    private static String only(String text, String how, List<JsonNode> found) {
+    private static String only(String how, List<JsonNode> found) {
         List<JsonNode> open = found.size() == 1
                 ? found
                 : found.stream().filter(workload -> !hasEnded(workload)).toList();

@@ -150,7 +150,7 @@ public final class ServiceConnection {
         HttpRequest.Builder request = WebClient.request(uri)
                 .header("Authorization", "Bearer " + bearer)
                 .header("Accept", "application/json, text/plain;q=0.9");
-        headers.forEach(request::header);
+        headers.forEach(request::setHeader);
         if (body == null) {
             return request.method(method, HttpRequest.BodyPublishers.noBody());
         }

@@ -9,7 +9,7 @@ import java.nio.file.Path;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
-import java.util.function.Function;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 
 /** The logins of a person, one for each server and tenant, in {@code tokens.json}. */
@@ -65,9 +65,9 @@ public final class TokenFile {
         });
     }
 
-    private void change(Function<Map<String, SavedLogin>, ?> change) {
+    private void change(Consumer<Map<String, SavedLogin>> change) {
         Map<String, SavedLogin> logins = new TreeMap<>(all());
-        change.apply(logins);
+        change.accept(logins);
         try {
             file.write(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(logins) + "\n");
         } catch (JsonProcessingException e) {

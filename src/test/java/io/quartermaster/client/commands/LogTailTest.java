@@ -25,8 +25,7 @@ class LogTailTest {
         log.advanceTo(before);
 
         assertThat(log.advanceTo(before.substring(300) + "new\n")).isEqualTo(new LogTail.Growth("new\n", false));
-        assertThat(log.advanceTo("97\nline 98\nline 99\nnew\nnewer\n"))
-                .isEqualTo(new LogTail.Growth("newer\n", false));
+        assertThat(log.advanceTo("97\nline 98\nline 99\nnew\nnewer\n")).isEqualTo(new LogTail.Growth("newer\n", false));
     }
 
     @Test

@@ -8,8 +8,7 @@ import org.junit.jupiter.api.Test;
 
 class LocalTimesTest {
 
-    private final LocalTimes times =
-            new LocalTimes(ZoneId.of("Europe/Berlin"), Instant.parse("2026-12-01T22:30:00Z"));
+    private final LocalTimes times = new LocalTimes(ZoneId.of("Europe/Berlin"), Instant.parse("2026-12-01T22:30:00Z"));
 
     @Test
     void momentsOfTodayHaveNoDayAndTodayIsTheReaders() {

@@ -12,8 +12,17 @@ class ReadableDurationTest {
 
     @ParameterizedTest
     @CsvSource({
-        "90s,PT1M30S", "45m,PT45M", "2h,PT2H", "1h30m,PT1H30M", "3d,PT72H", "1d2h3m4s,PT26H3M4S", "PT2H,PT2H",
-        "pt2h,PT2H", "P1D,PT24H", "0s,PT0S", "' 2h ',PT2H"
+        "90s,PT1M30S",
+        "45m,PT45M",
+        "2h,PT2H",
+        "1h30m,PT1H30M",
+        "3d,PT72H",
+        "1d2h3m4s,PT26H3M4S",
+        "PT2H,PT2H",
+        "pt2h,PT2H",
+        "P1D,PT24H",
+        "0s,PT0S",
+        "' 2h ',PT2H"
     })
     void peopleAndTheApiWriteDurations(String text, String read) {
         assertThat(ReadableDuration.parse(text)).isEqualTo(Duration.parse(read));
@@ -29,7 +38,16 @@ class ReadableDurationTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"PT0.4S,0s", "PT59S,59s", "PT5M,5m", "PT5M3S,5m3s", "PT2H5M9S,2h5m", "PT50H,2d2h", "PT48H,2d", "PT-5M,5m"})
+    @CsvSource({
+        "PT0.4S,0s",
+        "PT59S,59s",
+        "PT5M,5m",
+        "PT5M3S,5m3s",
+        "PT2H5M9S,2h5m",
+        "PT50H,2d2h",
+        "PT48H,2d",
+        "PT-5M,5m"
+    })
     void theTwoLargestUnitsAreShown(Duration length, String shown) {
         assertThat(ReadableDuration.format(length)).isEqualTo(shown);
     }

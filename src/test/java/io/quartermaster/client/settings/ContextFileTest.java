@@ -40,8 +40,8 @@ class ContextFileTest {
         file.put(context("c", "initech"), true);
 
         assertThat(file.read().current()).isEqualTo("c");
-        assertThat(file.read().sorted()).containsExactly(
-                context("a", "acme"), context("b", "globex"), context("c", "initech"));
+        assertThat(file.read().sorted())
+                .containsExactly(context("a", "acme"), context("b", "globex"), context("c", "initech"));
     }
 
     @Test
@@ -60,8 +60,10 @@ class ContextFileTest {
     void theFileAndItsFolderAreTheOwnersAlone() throws Exception {
         file.put(context("a", "acme"), true);
 
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file.path()))).isEqualTo("rw-------");
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder))).isEqualTo("rwx------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(file.path())))
+                .isEqualTo("rw-------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)))
+                .isEqualTo("rwx------");
         assertThat(Files.readString(file.path())).isEqualTo("""
                 current: a
                 contexts:
@@ -97,7 +99,8 @@ class ContextFileTest {
     @ParameterizedTest
     @ValueSource(strings = {"http://127.0.0.1:8080", "http://localhost", "http://[::1]:1", "https://example.org"})
     void loopbackAndHttpsAreNotWarnedAbout(String server) {
-        assertThat(new ServerContext("a", URI.create(server), "acme").isUnencrypted()).isFalse();
+        assertThat(new ServerContext("a", URI.create(server), "acme").isUnencrypted())
+                .isFalse();
         assertThat(new ServerContext("a", URI.create("http://example.org"), "acme").isUnencrypted())
                 .isTrue();
     }

@@ -48,7 +48,8 @@ class TokenFileTest {
         file.put(SERVER, "acme", login("b"));
 
         Path tokens = folder.resolve("tokens.json");
-        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(tokens))).isEqualTo("rw-------");
+        assertThat(PosixFilePermissions.toString(Files.getPosixFilePermissions(tokens)))
+                .isEqualTo("rw-------");
         try (Stream<Path> files = Files.list(folder)) {
             assertThat(files.map(path -> path.getFileName().toString()))
                     .containsExactlyInAnyOrder("tokens.json", "tokens.json.lock");

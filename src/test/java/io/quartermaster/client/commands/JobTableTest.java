@@ -10,7 +10,7 @@ import java.time.ZoneOffset;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
-class WorkloadTableTest {
+class JobTableTest {
 
     private static final String ONE = "019ab1c2-d3e4-7000-8000-000000000001";
     private static final String SAME_MOMENT = "019ab1c2-d3e4-7001-8000-000000000002";
@@ -18,7 +18,7 @@ class WorkloadTableTest {
 
     @Test
     void shortIdsAreUniqueAmongThemselvesAndEndWithADigit() {
-        assertThat(WorkloadTable.shortIds(List.of(ONE, SAME_MOMENT, LATER)))
+        assertThat(JobTable.shortIds(List.of(ONE, SAME_MOMENT, LATER)))
                 .containsEntry(ONE, "019ab1c2-d3e4-7000")
                 .containsEntry(SAME_MOMENT, "019ab1c2-d3e4-7001")
                 .containsEntry(LATER, "019ab1c2-ffff");
@@ -31,7 +31,7 @@ class WorkloadTableTest {
                  "submittedAt":"2026-12-01T08:00:00Z","startedAt":"2026-12-01T08:10:00Z"}""".formatted(ONE));
         LocalTimes times = new LocalTimes(ZoneOffset.UTC, Instant.parse("2026-12-01T09:00:00Z"));
 
-        assertThat(WorkloadTable.of(List.of(workload), TextStyle.plain(), times).lines())
+        assertThat(JobTable.of(List.of(workload), TextStyle.plain(), times).lines())
                 .containsExactly(
                         "ID             NAME   QUEUE  BY  STATE    GPUS  SUBMITTED  RAN  REASON",
                         "019ab1c2-d3e4  train  q      jo  running  2     1h ago     50m  -");

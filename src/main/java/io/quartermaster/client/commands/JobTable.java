@@ -13,12 +13,12 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Workloads as a table, each with the beginning of its id that is unique among them. */
-final class WorkloadTable {
+final class JobTable {
 
     /** The part of an id that states its time; ids of one moment need more. */
     private static final int SHORTEST_ID = 13;
 
-    private WorkloadTable() {}
+    private JobTable() {}
 
     static TextTable of(List<JsonNode> workloads, TextStyle style, LocalTimes times) {
         TextTable table =

@@ -5,9 +5,9 @@ import java.util.Map;
 import picocli.CommandLine;
 
 /** The commands of people, in the order in which help lists them. */
-public final class PersonCommands {
+public final class CommandCatalog {
 
-    private PersonCommands() {}
+    private CommandCatalog() {}
 
     /** Adds the commands to a command line. */
     public static void addTo(CommandLine root, ClientEnvironment environment) {
@@ -24,6 +24,8 @@ public final class PersonCommands {
         add(commands, new TryCommand(environment));
         // Everything from the first word of the job's command on belongs to that command.
         add(commands, new SubmitCommand(environment)).setStopAtPositional(true);
+        add(commands, new CloneCommand(environment));
+        add(commands, new EditCommand(environment));
         add(commands, new ListCommand(environment));
         add(commands, new TopCommand(environment));
         add(commands, new ShowCommand(environment));
