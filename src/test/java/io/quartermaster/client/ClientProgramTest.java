@@ -293,6 +293,26 @@ class ClientProgramTest {
     }
 
     @Test
+    void aWaitEndsWithTheOutcomeOrWhenItsTimeIsOver() {
+        String running = WORKLOAD.replace("waiting", "running");
+        String cancelled = WORKLOAD.replace("waiting", "cancelled");
+        api.given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + WORKLOAD + "}")
+                .given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + running + "}")
+                .given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + running + "}")
+                .given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + cancelled + "}");
+
+        ClientRun.Result started = client.run("wait", ID, "--for", "started");
+        ClientRun.Result late = client.run("wait", ID, "--timeout", "0s");
+        ClientRun.Result ended = client.run("wait", ID);
+
+        assertThat(started.out()).isEqualTo("train running\n");
+        assertThat(started.exitCode()).isZero();
+        assertThat(late.err()).isEqualTo("qm: train is still running after 0s\n");
+        assertThat(ended.out()).isEqualTo("train cancelled\n");
+        assertThat(List.of(late.exitCode(), ended.exitCode())).containsExactly(1, 1);
+    }
+
+    @Test
     void aCloneSendsWhatDiffers() throws Exception {
         api.given("POST " + WORKLOADS + "/" + ID + "/clone", 201, "{\"id\":\"" + ID + "\",\"name\":\"again\"}");
 
@@ -310,15 +330,14 @@ class ClientProgramTest {
         api.given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + WORKLOAD + "}", Map.of("ETag", "\"7\""))
                 .given("PATCH " + WORKLOADS + "/" + ID, 200, WORKLOAD);
 
-        ClientRun.Result result = client.run(
-                "edit", ID, "--priority", "60", "--max-runtime", "none", "-l", "a=1", "--remove-label", "b");
+        ClientRun.Result result =
+                client.run("edit", ID, "--priority", "60", "--max-runtime", "none", "-l", "a=1", "--remove-label", "b");
 
         assertThat(result.out()).as(result.err()).isEqualTo("train is changed.\n");
         FakeApi.Request patch = api.requests().getLast();
         assertThat(patch.method()).isEqualTo("PATCH");
         assertThat(patch.ifMatch()).isEqualTo("\"7\"");
-        assertThat(new ObjectMapper().readTree(patch.body()))
-                .isEqualTo(new ObjectMapper().readTree("""
+        assertThat(new ObjectMapper().readTree(patch.body())).isEqualTo(new ObjectMapper().readTree("""
                         {"priority":60,"maxRuntime":null,"labels":{"b":null,"a":"1"}}"""));
     }
 

@@ -18,7 +18,8 @@ import java.util.Objects;
 final class FakeApi implements AutoCloseable {
 
     /** A request as it arrived; the query stays encoded. */
-    record Request(String method, String path, String authorization, String idempotencyKey, String ifMatch, String body) {}
+    record Request(
+            String method, String path, String authorization, String idempotencyKey, String ifMatch, String body) {}
 
     private record Answer(int status, String type, String body, Map<String, String> headers) {}
 

@@ -31,6 +31,7 @@ public final class CommandCatalog {
         add(commands, new ShowCommand(environment));
         add(commands, new WhyCommand(environment));
         add(commands, new LogsCommand(environment));
+        add(commands, new WaitCommand(environment));
         add(commands, new CancelCommand(environment));
         add(commands, new HoldCommand(environment));
         add(commands, new ReleaseCommand(environment));

@@ -19,7 +19,11 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "edit",
         description = "Changes a job that waits: its queue, its priority, its maximum run time, its labels.",
-        footer = {"%nExamples:%n", "  qm edit train-42 --priority 60", "  qm edit train-42 -q nlp-2gpu --max-runtime none"})
+        footer = {
+            "%nExamples:%n",
+            "  qm edit train-42 --priority 60",
+            "  qm edit train-42 -q nlp-2gpu --max-runtime none"
+        })
 final class EditCommand extends PersonCommand {
 
     private static final String NONE = "none";
@@ -69,11 +73,8 @@ final class EditCommand extends PersonCommand {
         JsonNode changed = ServiceConnection.require(service.send("PATCH", path, query, patch, headers))
                 .body();
         String name = present.body().path("workload").path("name").asText();
-        print(
-                changed,
-                List.of(id),
-                () -> out().println(
-                                dryRun ? "The service would do this. Nothing was changed." : name + " is changed."));
+        print(changed, List.of(id), () -> out().println(
+                        dryRun ? "The service would do this. Nothing was changed." : name + " is changed."));
         return ExitStatus.OK;
     }
 

@@ -13,7 +13,10 @@ import picocli.CommandLine.Option;
 /** The options of a job beside those of its work: its name, variables and labels. */
 final class JobOptions {
 
-    @Option(names = "--name", paramLabel = "NAME", description = "Name of the job. Default: that of the program, or of the cloned job")
+    @Option(
+            names = "--name",
+            paramLabel = "NAME",
+            description = "Name of the job. Default: that of the program, or of the cloned job")
     private @Nullable String name;
 
     @Option(

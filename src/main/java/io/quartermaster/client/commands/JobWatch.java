@@ -68,8 +68,8 @@ final class JobWatch {
             } else {
                 print(id, attempt);
             }
-            boolean over =
-                    WorkloadFinder.hasEnded(details.path("workload")) || (attempt != null && hasEnded(details, attempt));
+            boolean over = WorkloadFinder.hasEnded(details.path("workload"))
+                    || (attempt != null && hasEnded(details, attempt));
             if (over || out.checkError()) {
                 return;
             }

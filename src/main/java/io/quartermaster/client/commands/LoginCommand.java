@@ -110,8 +110,8 @@ final class LoginCommand extends PersonCommand {
     }
 
     private String password(String name) {
-        if (environment().terminal()) {
-            Console console = System.console();
+        Console console = environment().terminal() ? System.console() : null;
+        if (console != null) {
             char[] typed = console.readPassword("Password of %s: ", name);
             if (typed == null || typed.length == 0) {
                 throw CommandFailure.usage("a password is needed");

@@ -82,8 +82,9 @@ abstract class SubmittingCommand extends PersonCommand {
 
     final void printDryRun(JsonNode answer, int count) {
         print(answer, List.of(), () -> {
-            out().println((count == 1 ? "The service would take this job." : "The service would take these " + count
-                            + " jobs.")
+            out().println((count == 1
+                            ? "The service would take this job."
+                            : "The service would take these " + count + " jobs.")
                     + " Nothing was submitted.");
             answer.path("warnings").forEach(warning -> out().println("Warning: " + warning.asText()));
         });
