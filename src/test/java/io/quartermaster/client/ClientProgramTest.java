@@ -170,10 +170,10 @@ class ClientProgramTest {
     }
 
     @Test
-    void optionsAndFilesMakeOneBody() throws Exception {
+    void optionsAndFilesMakeOneBody(@TempDir Path folder) throws Exception {
         api.given("POST " + WORKLOADS, 201, "{\"id\":\"" + ID + "\",\"name\":\"n\"}");
         Path file = Files.writeString(
-                client.folder().getParent().getParent().resolve("job.yaml"),
+                folder.resolve("job.yaml"),
                 "queue: other\nname: from-file\ngpus: 1\nenvironment: {A: x, B: y}\ncommand: [a]\n");
         client.with("OWN", "mine");
 
