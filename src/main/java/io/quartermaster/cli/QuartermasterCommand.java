@@ -61,7 +61,7 @@ public final class QuartermasterCommand implements Runnable {
     static CommandLine commandLine() {
         CommandLine commandLine =
                 CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
-        CommandCatalog.addTo(commandLine, ClientEnvironment.ofProcess());
+        new CommandCatalog(ClientEnvironment.ofProcess()).addTo(commandLine);
         return commandLine;
     }
 

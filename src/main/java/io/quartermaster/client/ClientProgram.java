@@ -37,13 +37,18 @@ public final class ClientProgram implements Runnable {
 
     /** Runs the command that the arguments name, and ends the process with its exit code. */
     public static void main(String... arguments) {
-        System.exit(commandLine(ClientEnvironment.ofProcess()).execute(arguments));
+        System.exit(
+                commandLine(ClientEnvironment.ofProcess(), List.of(arguments)).execute(arguments));
     }
 
     /** The parser of all commands. */
     public static CommandLine commandLine(ClientEnvironment environment) {
+        return commandLine(environment, List.of());
+    }
+
+    private static CommandLine commandLine(ClientEnvironment environment, List<String> arguments) {
         CommandLine root = new CommandLine(new ClientProgram());
-        CommandCatalog.addTo(root, environment);
+        new CommandCatalog(environment).addTo(root, arguments);
         root.addSubcommand("help", new HelpCommand());
         root.setUsageHelpAutoWidth(true);
         root.setParameterExceptionHandler(ClientProgram::explain);

@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 
 /** {@code qm completion}: prints a script that completes commands and options in a shell. */
 @Command(
-        name = "completion",
+        name = CompletionCommand.NAME,
         description = "Prints a script that completes commands and options in bash, zsh or fish.",
         footer = {
             "%nExamples:%n",
@@ -23,6 +23,8 @@ import picocli.CommandLine.Parameters;
             "  qm completion fish > ~/.config/fish/completions/qm.fish"
         })
 final class CompletionCommand extends PersonCommand {
+
+    static final String NAME = "completion";
 
     @Parameters(paramLabel = "SHELL", description = "bash, zsh or fish")
     private String shell = "";

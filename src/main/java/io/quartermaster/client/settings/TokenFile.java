@@ -1,8 +1,9 @@
 package io.quartermaster.client.settings;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
-import com.fasterxml.jackson.core.type.TypeReference;
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.output.CommandFailure;
 import java.net.URI;
 import java.nio.file.Path;
@@ -68,11 +69,9 @@ public final class TokenFile {
     private void change(Consumer<Map<String, SavedLogin>> change) {
         Map<String, SavedLogin> logins = new TreeMap<>(all());
         change.accept(logins);
-        try {
-            file.write(JSON.writerWithDefaultPrettyPrinter().writeValueAsString(logins) + "\n");
-        } catch (JsonProcessingException e) {
-            throw new IllegalStateException("cannot write the logins as JSON", e);
-        }
+        ObjectNode document = JSON.createObjectNode();
+        logins.forEach((key, login) -> document.set(key, login.toJson()));
+        file.write(document.toPrettyString() + "\n");
     }
 
     private Map<String, SavedLogin> all() {
@@ -82,8 +81,12 @@ public final class TokenFile {
 
     private Map<String, SavedLogin> parse(String text) {
         try {
-            return JSON.readValue(text, new TypeReference<Map<String, SavedLogin>>() {});
-        } catch (JsonProcessingException e) {
+            Map<String, SavedLogin> logins = new TreeMap<>();
+            for (Map.Entry<String, JsonNode> entry : JSON.readTree(text).properties()) {
+                logins.put(entry.getKey(), SavedLogin.of(entry.getValue()));
+            }
+            return logins;
+        } catch (JsonProcessingException | IllegalArgumentException e) {
             throw CommandFailure.usage(file.path() + " cannot be used. Remove it, and sign in again with qm login.");
         }
     }
