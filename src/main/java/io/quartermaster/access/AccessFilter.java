@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
 public final class AccessFilter {
 
     private static final String REQUEST_ID = "X-Request-Id";
-    private static final Set<String> READS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
+    private static final Set<String> READ_METHODS = Set.of(HttpMethod.GET, HttpMethod.HEAD, HttpMethod.OPTIONS);
     private static final Pattern REQUEST_ID_FORM = Pattern.compile("[A-Za-z0-9._-]{1,64}");
 
     private final CurrentIdentityAssociation identities;
@@ -64,26 +64,30 @@ public final class AccessFilter {
     }
 
     @ServerRequestFilter(priority = Priorities.AUTHORIZATION)
-    public Uni<Void> gate(ContainerRequestContext request, ResourceInfo resource, UriInfo uri, RoutingContext context) {
-        String requestId = requestId(request.getHeaderString(REQUEST_ID));
+    public Uni<Void> authorize(
+            ContainerRequestContext request, ResourceInfo resource, UriInfo uri, RoutingContext context) {
+        String requestId = validRequestId(request.getHeaderString(REQUEST_ID));
         request.setProperty(REQUEST_ID, requestId);
         if (resource.getResourceMethod().isAnnotationPresent(WithoutToken.class)) {
             return Uni.createFrom().voidItem();
         }
-        return shown(request, requestId)
-                .invoke(shown -> rates.countVerified(
-                        context, shown.caller().realm().word(), shown.caller().node()))
-                .call(shown -> route(shown.caller(), request, resource, uri)
-                        .invoke(route -> Gate.enforce(shown.caller(), route)))
-                .invoke(shown -> currentCaller.set(shown.caller(), shown.proof(), shown.expiry()))
+        return authenticate(request, requestId)
+                .invoke(authentication -> rates.countVerified(
+                        context,
+                        authentication.caller().realm().word(),
+                        authentication.caller().node()))
+                .call(authentication -> route(authentication.caller(), request, resource, uri)
+                        .invoke(route -> Gate.enforce(authentication.caller(), route)))
+                .invoke(authentication -> currentCaller.set(
+                        authentication.caller(), authentication.credential(), authentication.expiry()))
                 .replaceWithVoid();
     }
 
-    private record Shown(Caller caller, Credential proof, Instant expiry) {}
+    private record Authentication(Caller caller, Credential credential, Instant expiry) {}
 
     /** The service checks a node's session by itself: Keycloak, which may be away, does not know it. */
-    private Uni<Shown> shown(ContainerRequestContext request, String requestId) {
-        Optional<String> bearer = RealmResolver.bearer(request.getHeaderString(HttpHeaders.AUTHORIZATION));
+    private Uni<Authentication> authenticate(ContainerRequestContext request, String requestId) {
+        Optional<String> bearer = RealmResolver.bearerToken(request.getHeaderString(HttpHeaders.AUTHORIZATION));
         if (bearer.isEmpty()) {
             throw new UnauthorizedException();
         }
@@ -91,34 +95,34 @@ public final class AccessFilter {
         if (NodeSessionIssuer.isToken(token)) {
             return sessions.find(token, requestId)
                     .map(found -> found.orElseThrow(UnauthorizedException::new))
-                    .map(found -> new Shown(found.agent(), new Credential.NodeSession(token), found.expiry()));
+                    .map(found -> new Authentication(found.agent(), new Credential.NodeSession(token), found.expiry()));
         }
         return rememberedTokens
-                .verified(token, () -> verified(requestId))
-                .map(verified -> new Shown(
+                .getOrVerify(token, () -> verifyToken(requestId))
+                .map(verified -> new Authentication(
                         verified.caller().inRequest(requestId),
                         new Credential.KeycloakToken(verified.issuedAt()),
                         verified.expiry()));
     }
 
     /** Verifies the token of the current request. */
-    private Uni<RememberedTokens.Verified> verified(String requestId) {
+    private Uni<RememberedTokens.Verified> verifyToken(String requestId) {
         return identities
                 .getDeferredIdentity()
-                .onFailure(AccessFilter::isIdentityAway)
-                .transform(AccessFilter::away)
-                .map(identity -> verified(identity, requestId));
+                .onFailure(AccessFilter::isKeycloakUnavailable)
+                .transform(AccessFilter::keycloakUnavailable)
+                .map(identity -> contentOf(identity, requestId));
     }
 
     @ServerResponseFilter
-    public void name(ContainerRequestContext request, ContainerResponseContext response) {
+    public void addRequestId(ContainerRequestContext request, ContainerResponseContext response) {
         Object requestId = request.getProperty(REQUEST_ID);
         if (requestId != null) {
             response.getHeaders().putSingle(REQUEST_ID, requestId);
         }
     }
 
-    private static RememberedTokens.Verified verified(@Nullable SecurityIdentity identity, String requestId) {
+    private static RememberedTokens.Verified contentOf(@Nullable SecurityIdentity identity, String requestId) {
         if (identity == null || identity.isAnonymous()) {
             throw new UnauthorizedException();
         }
@@ -133,7 +137,7 @@ public final class AccessFilter {
         RequiresPermission requiresPermission = resource.getResourceMethod().getAnnotation(RequiresPermission.class);
         Optional<Permission> permission =
                 Optional.ofNullable(requiresPermission).map(RequiresPermission::value);
-        Route.Access access = READS.contains(request.getMethod()) ? Route.Access.READS : Route.Access.WRITES;
+        Route.Access access = READ_METHODS.contains(request.getMethod()) ? Route.Access.READS : Route.Access.WRITES;
         return area(caller, resource, uri).map(area -> new Route(area, permission, access));
     }
 
@@ -141,13 +145,13 @@ public final class AccessFilter {
         Optional<RouteArea> area = areas.computeIfAbsent(
                 resource.getResourceMethod(), route -> RouteArea.of(ServedMethods.template(route)));
         if (area.isEmpty()) {
-            return Uni.createFrom().item(new Route.Area.OfNobody());
+            return Uni.createFrom().item(new Route.Area.Unreachable());
         }
         return switch (area.get()) {
             case OPERATOR -> Uni.createFrom().item(new Route.Area.OfOperator());
             case TENANT -> {
                 String tenant = uri.getPathParameters().getFirst("tenant");
-                yield standing(caller, tenant).map(standing -> new Route.Area.OfTenant(tenant, standing));
+                yield tenantStatus(caller, tenant).map(status -> new Route.Area.OfTenant(tenant, status));
             }
             case NODE ->
                 Uni.createFrom()
@@ -158,29 +162,29 @@ public final class AccessFilter {
     /**
      * For a tenant's caller, no other tenant is looked up, so that response times do not reveal which tenants exist.
      */
-    private Uni<Optional<IssuerDirectory.Standing>> standing(Caller caller, String tenant) {
+    private Uni<Optional<IssuerDirectory.TenantStatus>> tenantStatus(Caller caller, String tenant) {
         boolean mayExist =
                 switch (caller.realm()) {
                     case Realm.Tenant own -> own.id().value().equals(tenant);
                     case Realm.Operator operator -> TenantId.isValid(tenant);
                 };
         return mayExist
-                ? issuerDirectory.standing(new TenantId(tenant))
+                ? issuerDirectory.tenantStatus(new TenantId(tenant))
                 : Uni.createFrom().item(Optional.empty());
     }
 
-    private static boolean isIdentityAway(Throwable failure) {
+    private static boolean isKeycloakUnavailable(Throwable failure) {
         return failure instanceof OIDCException;
     }
 
-    private static ProblemException away(Throwable failure) {
+    private static ProblemException keycloakUnavailable(Throwable failure) {
         return ProblemException.of(
                 503,
                 "identity-unavailable",
                 "Keycloak does not answer, so the service cannot check tokens; send the request again later");
     }
 
-    private static String requestId(@Nullable String given) {
+    private static String validRequestId(@Nullable String given) {
         return given != null && REQUEST_ID_FORM.matcher(given).matches()
                 ? given
                 : Ids.next().toString();

@@ -82,7 +82,7 @@ public record Caller(
     /** Whether some role grants the permission for the whole tenant. */
     public boolean mayEverywhere(Permission permission) {
         return roles.stream()
-                .anyMatch(role -> !role.boundToGroups() && role.permissions().contains(permission));
+                .anyMatch(role -> !role.isBoundToGroups() && role.permissions().contains(permission));
     }
 
     /**

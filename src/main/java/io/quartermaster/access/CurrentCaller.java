@@ -26,17 +26,17 @@ public class CurrentCaller {
     }
 
     /** The credential of the current caller. */
-    public Credential proof() {
-        Credential shown = credential;
-        if (shown == null) {
+    public Credential credential() {
+        Credential verified = credential;
+        if (verified == null) {
             throw new IllegalStateException("no request has passed the gate here");
         }
-        return shown;
+        return verified;
     }
 
-    void set(Caller caller, Credential shown, Instant expiry) {
+    void set(Caller caller, Credential verified, Instant expiry) {
         this.current = caller;
-        this.credential = shown;
+        this.credential = verified;
         this.tokenExpiry = expiry;
     }
 }

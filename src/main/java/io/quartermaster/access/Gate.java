@@ -13,33 +13,34 @@ final class Gate {
         record Pass() implements Verdict {}
 
         /** 404, as for a resource that does not exist. */
-        record Unseen() implements Verdict {}
+        record NotFound() implements Verdict {}
 
         /** 403. */
-        record Lacks(Permission permission) implements Verdict {}
+        record MissingPermission(Permission permission) implements Verdict {}
 
         /** 403: the caller's tenant is suspended, and may only read. */
         record Suspended() implements Verdict {}
 
         /** 403: the route states no permission, so no caller may use it. */
-        record Unguarded() implements Verdict {}
+        record NoPermissionDeclared() implements Verdict {}
     }
 
     /** Permissions for the data that outlives a tenant: its usage and its audit entries. */
-    private static final Set<Permission> OUTLIVING = Set.of(Permission.USAGE_READ, Permission.AUDIT_READ);
+    private static final Set<Permission> PERMISSIONS_ON_DELETED_TENANTS =
+            Set.of(Permission.USAGE_READ, Permission.AUDIT_READ);
 
     private Gate() {}
 
     static Verdict decide(Caller caller, Route route) {
-        if (!sees(caller, route)) {
-            return new Verdict.Unseen();
+        if (!canSee(caller, route)) {
+            return new Verdict.NotFound();
         }
-        if (route.needs().isEmpty()) {
-            return new Verdict.Unguarded();
+        if (route.requiredPermission().isEmpty()) {
+            return new Verdict.NoPermissionDeclared();
         }
-        Permission needed = route.needs().get();
+        Permission needed = route.requiredPermission().get();
         if (!caller.may(needed)) {
-            return new Verdict.Lacks(needed);
+            return new Verdict.MissingPermission(needed);
         }
         return isSuspended(caller, route) ? new Verdict.Suspended() : new Verdict.Pass();
     }
@@ -49,45 +50,47 @@ final class Gate {
         return caller.realm() instanceof Realm.Tenant
                 && route.access() == Route.Access.WRITES
                 && route.area() instanceof Route.Area.OfTenant area
-                && area.standing()
-                        .filter(IssuerDirectory.Standing.ACTIVE::equals)
+                && area.status()
+                        .filter(IssuerDirectory.TenantStatus.ACTIVE::equals)
                         .isEmpty();
     }
 
-    private static boolean sees(Caller caller, Route route) {
+    private static boolean canSee(Caller caller, Route route) {
         return switch (route.area()) {
-            case Route.Area.OfTenant area -> seesTenant(caller, area, route);
+            case Route.Area.OfTenant area -> canSeeTenant(caller, area, route);
             case Route.Area.OfOperator area -> caller.realm() instanceof Realm.Operator;
             case Route.Area.OfNode area ->
                 caller.node().filter(area.node()::equals).isPresent();
-            case Route.Area.OfNobody area -> false;
+            case Route.Area.Unreachable area -> false;
         };
     }
 
     /** The operator's users and service accounts see tenants only as far as their own permissions reach. */
-    private static boolean seesTenant(Caller caller, Route.Area.OfTenant area, Route route) {
+    private static boolean canSeeTenant(Caller caller, Route.Area.OfTenant area, Route route) {
         return switch (caller.realm()) {
             case Realm.Tenant own -> own.id().value().equals(area.tenant());
             case Realm.Operator operator ->
-                area.standing().filter(standing -> isLeft(standing, route)).isPresent()
-                        && route.needs().filter(caller::may).isPresent();
+                area.status().filter(status -> isReachable(status, route)).isPresent()
+                        && route.requiredPermission().filter(caller::may).isPresent();
         };
     }
 
-    private static boolean isLeft(IssuerDirectory.Standing standing, Route route) {
-        return standing != IssuerDirectory.Standing.GONE
+    private static boolean isReachable(IssuerDirectory.TenantStatus status, Route route) {
+        return status != IssuerDirectory.TenantStatus.DELETED
                 || route.access() == Route.Access.READS
-                        && route.needs().filter(OUTLIVING::contains).isPresent();
+                        && route.requiredPermission()
+                                .filter(PERMISSIONS_ON_DELETED_TENANTS::contains)
+                                .isPresent();
     }
 
     /** Throws a problem unless the request may pass. */
     static void enforce(Caller caller, Route route) {
         switch (decide(caller, route)) {
             case Verdict.Pass pass -> {}
-            case Verdict.Unseen unseen -> throw ProblemException.notFound();
-            case Verdict.Lacks lacks ->
+            case Verdict.NotFound notFound -> throw ProblemException.notFound();
+            case Verdict.MissingPermission missing ->
                 throw ProblemException.forbidden("this needs the permission "
-                        + lacks.permission().word()
+                        + missing.permission().word()
                         + (caller.roles().isEmpty()
                                 ? ", and you have no role: ask an admin of the tenant to add you to a group or to "
                                         + "give you a role such as member or viewer"
@@ -95,7 +98,7 @@ final class Gate {
             case Verdict.Suspended suspended ->
                 throw ProblemException.of(
                         403, "tenant-suspended", "the tenant is suspended: its users can read, but change nothing");
-            case Verdict.Unguarded unguarded ->
+            case Verdict.NoPermissionDeclared undeclared ->
                 throw ProblemException.forbidden("this route states no permission, so no caller may use it");
         }
     }

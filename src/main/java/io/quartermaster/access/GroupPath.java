@@ -13,7 +13,7 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 /**
  * A user group of a tenant, from the top: {@code /research/nlp}. A group contains itself and its subgroups.
  *
- * <p>The constructor accepts every path that was ever stored or that a token names. {@link #requested} accepts the
+ * <p>The constructor accepts every path that was ever stored or that a token names. {@link #parseRequested} accepts the
  * paths that a request may name.
  */
 @Schema(
@@ -51,7 +51,7 @@ public record GroupPath(String value) implements Comparable<GroupPath> {
      * @throws IllegalArgumentException if no group with this path can be created; the message states the reason
      */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
-    public static GroupPath requested(String value) {
+    public static GroupPath parseRequested(String value) {
         refusal(value).ifPresent(why -> {
             throw new IllegalArgumentException(why);
         });
@@ -99,7 +99,7 @@ public record GroupPath(String value) implements Comparable<GroupPath> {
     }
 
     /** The groups above this one, from the top, and itself. */
-    public List<GroupPath> fromTheTop() {
+    public List<GroupPath> ancestorsAndSelf() {
         List<GroupPath> all = new ArrayList<>();
         for (int end = value.indexOf('/', 1); end > 0; end = value.indexOf('/', end + 1)) {
             all.add(new GroupPath(value.substring(0, end)));

@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
 public class IssuerDirectory {
 
     private static final Logger LOG = Logger.getLogger(IssuerDirectory.class);
-    private static final long RELOAD_NANOS = 1_000_000_000L;
+    private static final long MIN_RELOAD_INTERVAL_NANOS = 1_000_000_000L;
 
-    /** The standing of a tenant: what its tokens are good for. */
-    enum Standing {
+    /** The status of a tenant, which decides what its tokens permit. */
+    enum TenantStatus {
         /** Offboarded: its tokens are invalid, and only the operator reads the data that outlives it. */
-        GONE,
+        DELETED,
         /** Not active yet, or being offboarded: its tokens are invalid. The operator sees it. */
         CLOSED,
         /** Its tokens are valid for reading. */
@@ -44,7 +44,7 @@ public class IssuerDirectory {
      * @param realms the realms whose tokens are valid, by exact issuer
      * @param tenants all tenants that ever existed, in any state
      */
-    private record Directory(Map<String, Realm> realms, Map<TenantId, Standing> tenants, long readAtNanos) {
+    private record Directory(Map<String, Realm> realms, Map<TenantId, TenantStatus> tenants, long readAtNanos) {
         Directory {
             realms = Map.copyOf(realms);
             tenants = Map.copyOf(tenants);
@@ -55,7 +55,7 @@ public class IssuerDirectory {
     private final IdentityConfig config;
     private final OperatorTokens operatorTokens;
     private final AtomicReference<@Nullable Directory> directory = new AtomicReference<>();
-    private final AtomicReference<@Nullable SharedCall<Directory>> reading = new AtomicReference<>();
+    private final AtomicReference<@Nullable SharedCall<Directory>> runningQuery = new AtomicReference<>();
 
     IssuerDirectory(SystemDatabase database, IdentityConfig config, OperatorTokens operatorTokens) {
         this.operatorTokens = operatorTokens;
@@ -76,8 +76,8 @@ public class IssuerDirectory {
         return lookUp(known -> Optional.ofNullable(known.realms().get(issuer)));
     }
 
-    /** The standing of this tenant; empty if it never existed. */
-    Uni<Optional<Standing>> standing(TenantId tenant) {
+    /** The status of this tenant; empty if it never existed. */
+    Uni<Optional<TenantStatus>> tenantStatus(TenantId tenant) {
         return lookUp(known -> Optional.ofNullable(known.tenants().get(tenant)));
     }
 
@@ -85,7 +85,7 @@ public class IssuerDirectory {
         Directory known = directory.get();
         if (known != null) {
             Optional<T> hit = question.apply(known);
-            if (hit.isPresent() || System.nanoTime() - known.readAtNanos() < RELOAD_NANOS) {
+            if (hit.isPresent() || System.nanoTime() - known.readAtNanos() < MIN_RELOAD_INTERVAL_NANOS) {
                 return Uni.createFrom().item(hit);
             }
         }
@@ -99,15 +99,15 @@ public class IssuerDirectory {
                 .map(this::read)
                 .invoke(directory::set)
                 .onTermination()
-                .invoke(() -> reading.set(null)));
-        SharedCall<Directory> shared = reading.compareAndExchange(null, mine);
+                .invoke(() -> runningQuery.set(null)));
+        SharedCall<Directory> shared = runningQuery.compareAndExchange(null, mine);
         return (shared == null ? mine : shared).answer();
     }
 
     /** Reads the table again. Call it after a change of a tenant's state has been committed. */
     public Uni<Void> reload() {
         // A query that began before the change may have missed it: wait for it, then read once more.
-        SharedCall<Directory> running = reading.get();
+        SharedCall<Directory> running = runningQuery.get();
         Uni<Directory> fresh = running == null
                 ? refresh()
                 : running.answer().onFailure().recoverWithNull().chain(this::refresh);
@@ -128,24 +128,24 @@ public class IssuerDirectory {
 
     private Directory read(RowSet<Row> rows) {
         Map<String, Realm> realms = new HashMap<>();
-        Map<TenantId, Standing> tenants = new HashMap<>();
+        Map<TenantId, TenantStatus> tenants = new HashMap<>();
         for (Row row : rows) {
             TenantId id = new TenantId(row.getString("id"));
-            Standing standing = standing(row.getString("state"));
-            tenants.put(id, standing);
-            if (standing == Standing.ACTIVE || standing == Standing.SUSPENDED) {
+            TenantStatus status = tenantStatus(row.getString("state"));
+            tenants.put(id, status);
+            if (status == TenantStatus.ACTIVE || status == TenantStatus.SUSPENDED) {
                 realms.put(row.getString("issuer"), new Realm.Tenant(id));
             }
         }
         return new Directory(realms, tenants, System.nanoTime());
     }
 
-    private static Standing standing(String state) {
+    private static TenantStatus tenantStatus(String state) {
         return switch (state) {
-            case "active" -> Standing.ACTIVE;
-            case "suspended" -> Standing.SUSPENDED;
-            case "deleted" -> Standing.GONE;
-            default -> Standing.CLOSED;
+            case "active" -> TenantStatus.ACTIVE;
+            case "suspended" -> TenantStatus.SUSPENDED;
+            case "deleted" -> TenantStatus.DELETED;
+            default -> TenantStatus.CLOSED;
         };
     }
 }

@@ -17,7 +17,7 @@ import java.util.Optional;
 class KeyRefresh {
 
     /** An empty token: it cannot be verified, but the verifier fetches the keys before it notices this. */
-    private static final String NONE = "";
+    private static final String EMPTY_TOKEN = "";
 
     private final TenantConfigBean verifiers;
     private final RealmResolver realms;
@@ -37,7 +37,7 @@ class KeyRefresh {
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> run() {
         return Multi.createFrom()
-                .iterable(realms.takeUsed())
+                .iterable(realms.drainUsedRealms())
                 .onItem()
                 .transformToUniAndConcatenate(this::refresh)
                 .collect()
@@ -48,11 +48,11 @@ class KeyRefresh {
     private Uni<Void> refresh(String realm) {
         return Optional.ofNullable(verifiers.getDynamicTenant(realm))
                 .map(TenantConfigContext::provider)
-                .map(provider -> provider.refreshJwksAndVerifyJwtToken(NONE, false, false, null)
+                .map(provider -> provider.refreshJwksAndVerifyJwtToken(EMPTY_TOKEN, false, false, null)
                         .replaceWithVoid()
                         .onFailure()
                         .recoverWithNull()
-                        .invoke(done -> tokens.keysFetched(config.issuerOf(realm))))
+                        .invoke(done -> tokens.recordKeyFetch(config.issuerOf(realm))))
                 .orElseGet(() -> Uni.createFrom().voidItem());
     }
 }

@@ -40,28 +40,28 @@ public class NodeSessionIssuer {
     /** The prefix that distinguishes these tokens from Keycloak's, and that identifies a leaked token. */
     static final String PREFIX = "qm-node-";
 
-    private static final Duration LIFE = Duration.ofHours(24);
+    private static final Duration SESSION_LIFETIME = Duration.ofHours(24);
     private static final int TOKEN_BYTES = 32;
 
     /** The most sessions of one node. Each renewal leaves an old one; beyond the limit, the oldest is deleted. */
-    private static final int MOST_PER_NODE = 8;
+    private static final int MAX_SESSIONS_PER_NODE = 8;
 
     /** The most tokens that one query looks up: those of the calls that came during the query before. */
-    private static final int MOST_SEARCHED = 256;
+    private static final int MAX_TOKENS_PER_QUERY = 256;
 
-    private static final Duration SEARCH_LIMIT = Duration.ofSeconds(5);
+    private static final Duration SEARCH_TIMEOUT = Duration.ofSeconds(5);
 
     private final ExecutorDatabase database;
-    private final CallBatcher<Buffer, Optional<Session>> searches;
+    private final CallBatcher<Buffer, Optional<Session>> searchBatcher;
     private final SecureRandom random = new SecureRandom();
 
     NodeSessionIssuer(ExecutorDatabase database, Vertx vertx) {
         this.database = database;
-        this.searches = new CallBatcher<>(vertx, MOST_SEARCHED, SEARCH_LIMIT, this::search);
+        this.searchBatcher = new CallBatcher<>(vertx, MAX_TOKENS_PER_QUERY, SEARCH_TIMEOUT, this::search);
     }
 
     /** A new session. Only this answer shows its token. */
-    public record Opened(String token, Duration life) {
+    public record NewSession(String token, Duration lifetime) {
         @Override
         public String toString() {
             return "session of a node";
@@ -69,7 +69,7 @@ public class NodeSessionIssuer {
     }
 
     /** The agent that a session belongs to, and the session's expiry. */
-    record Found(Caller agent, Instant expiry) {}
+    record AuthenticatedAgent(Caller agent, Instant expiry) {}
 
     /** A session that has not ended, of a node that is not retired. */
     private record Session(String node, Instant expiry) {}
@@ -84,9 +84,11 @@ public class NodeSessionIssuer {
     }
 
     /** The caller that the token's session belongs to; empty when the session has ended. */
-    Uni<Optional<Found>> find(String token, String requestId) {
-        return searches.call(hash(token))
-                .map(session -> session.map(found -> new Found(agent(found.node(), requestId), found.expiry())));
+    Uni<Optional<AuthenticatedAgent>> find(String token, String requestId) {
+        return searchBatcher
+                .call(hash(token))
+                .map(session ->
+                        session.map(found -> new AuthenticatedAgent(agent(found.node(), requestId), found.expiry())));
     }
 
     private Uni<List<Optional<Session>>> search(List<Buffer> hashes) {
@@ -123,18 +125,18 @@ public class NodeSessionIssuer {
     }
 
     /** Opens a session for the node, by the credential of this request. */
-    public Uni<Opened> open(String node, Credential credential) {
+    public Uni<NewSession> open(String node, Credential credential) {
         byte[] bytes = new byte[TOKEN_BYTES];
         random.nextBytes(bytes);
         String token = PREFIX + Base64.getUrlEncoder().withoutPadding().encodeToString(bytes);
-        return database.in(
-                        connection -> lockedNode(connection, node).chain(found -> require(connection, found, credential)
+        return database.in(connection -> lockNode(connection, node)
+                        .chain(found -> requireValid(connection, found, credential)
                                 .chain(() -> insert(connection, found.getUUID("id"), token))))
-                .replaceWith(new Opened(token, LIFE));
+                .replaceWith(new NewSession(token, SESSION_LIFETIME));
     }
 
     /** Locks the node's row, so that its credential cannot be replaced until the transaction ends. */
-    private static Uni<Row> lockedNode(SqlConnection connection, String node) {
+    private static Uni<Row> lockNode(SqlConnection connection, String node) {
         return connection
                 .preparedQuery(
                         "select id, credential_issued_at from node where name = $1 and retired_at is null for share")
@@ -142,18 +144,18 @@ public class NodeSessionIssuer {
                 .map(rows -> first(rows).orElseThrow(ProblemException::notFound));
     }
 
-    private static Uni<Void> require(SqlConnection connection, Row node, Credential proof) {
-        return switch (proof) {
+    private static Uni<Void> requireValid(SqlConnection connection, Row node, Credential presented) {
+        return switch (presented) {
             case Credential.KeycloakToken(Instant issuedAt) -> {
-                Instant credential =
+                Instant credentialIssuedAt =
                         node.getOffsetDateTime("credential_issued_at").toInstant();
-                yield issuedAt.isBefore(credential)
+                yield issuedAt.isBefore(credentialIssuedAt)
                         ? Uni.createFrom()
                                 .failure(ProblemException.conflict(
                                         "credential-is-newer",
                                         "the access token was issued at " + issuedAt
                                                 + ", before the node's credential of "
-                                                + credential.atOffset(ZoneOffset.UTC)
+                                                + credentialIssuedAt.atOffset(ZoneOffset.UTC)
                                                 + "; get another access token with the current credential"))
                         : Uni.createFrom().voidItem();
             }
@@ -181,11 +183,11 @@ public class NodeSessionIssuer {
                                select token_hash from node_session where node_id = $1 order by created_at desc,
                                    token_hash offset $2))
                         """)
-                .execute(Tuple.of(node, MOST_PER_NODE - 1))
+                .execute(Tuple.of(node, MAX_SESSIONS_PER_NODE - 1))
                 .chain(() -> connection
                         .preparedQuery("insert into node_session (token_hash, node_id, expires_at)"
                                 + " values ($1, $2, clock_timestamp() + $3::bigint * interval '1 millisecond')")
-                        .execute(Tuple.of(hash(token), node, LIFE.toMillis())))
+                        .execute(Tuple.of(hash(token), node, SESSION_LIFETIME.toMillis())))
                 .replaceWithVoid();
     }
 

@@ -23,12 +23,12 @@ public class OperatorTokens {
         REFUSED
     }
 
-    private final Duration patience;
+    private final Duration firstCheckTimeout;
     private final CompletableFuture<Boolean> firstCheck = new CompletableFuture<>();
     private volatile State state = State.UNKNOWN;
 
     OperatorTokens(IdentityConfig config) {
-        this.patience = config.keyFetchTimeout();
+        this.firstCheckTimeout = config.keyFetchTimeout();
     }
 
     /** Records that the service created the realm. */
@@ -44,7 +44,7 @@ public class OperatorTokens {
     }
 
     /** Records that Keycloak did not answer a check: the earlier result stays. */
-    public void stayAsTheyAre() {
+    public void keepState() {
         firstCheck.complete(true);
     }
 
@@ -56,18 +56,18 @@ public class OperatorTokens {
      */
     Uni<Boolean> areAccepted() {
         if (state != State.UNKNOWN || firstCheck.isDone()) {
-            return answer();
+            return result();
         }
         return CallerContextSwitch.resume(Uni.createFrom()
                         // A copy, since a wait that times out cancels its future.
                         .completionStage(firstCheck::copy)
                         .ifNoItem()
-                        .after(patience)
+                        .after(firstCheckTimeout)
                         .recoverWithItem(false))
-                .chain(this::answer);
+                .chain(this::result);
     }
 
-    private Uni<Boolean> answer() {
+    private Uni<Boolean> result() {
         return switch (state) {
             case ACCEPTED -> Uni.createFrom().item(true);
             case REFUSED -> Uni.createFrom().item(false);

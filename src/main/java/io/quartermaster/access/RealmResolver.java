@@ -40,7 +40,7 @@ public class RealmResolver implements TenantConfigResolver {
     private final IssuerDirectory issuerDirectory;
     private final IdentityConfig config;
     private final Map<String, OidcTenantConfig> byRealm = new ConcurrentHashMap<>();
-    private final Set<String> used = ConcurrentHashMap.newKeySet();
+    private final Set<String> usedRealms = ConcurrentHashMap.newKeySet();
 
     RealmResolver(IssuerDirectory issuerDirectory, IdentityConfig config) {
         this.issuerDirectory = issuerDirectory;
@@ -49,26 +49,26 @@ public class RealmResolver implements TenantConfigResolver {
 
     @Override
     public Uni<OidcTenantConfig> resolve(RoutingContext request, OidcRequestContext<OidcTenantConfig> context) {
-        Optional<String> issuer =
-                bearer(request.request().getHeader(HttpHeaders.AUTHORIZATION)).flatMap(RealmResolver::unverifiedIssuer);
+        Optional<String> issuer = bearerToken(request.request().getHeader(HttpHeaders.AUTHORIZATION))
+                .flatMap(RealmResolver::unverifiedIssuer);
         if (issuer.isEmpty()) {
             return Uni.createFrom().nullItem();
         }
         return issuerDirectory.find(issuer.get()).map(realm -> realm.map(known -> {
-                    used.add(known.word());
+                    usedRealms.add(known.word());
                     return byRealm.computeIfAbsent(known.word(), this::configOf);
                 })
                 .orElse(null));
     }
 
     /** Returns the realms whose tokens arrived since the last call. */
-    Set<String> takeUsed() {
-        Set<String> taken = Set.copyOf(used);
-        used.removeAll(taken);
-        return taken;
+    Set<String> drainUsedRealms() {
+        Set<String> drained = Set.copyOf(usedRealms);
+        usedRealms.removeAll(drained);
+        return drained;
     }
 
-    static Optional<String> bearer(@Nullable String header) {
+    static Optional<String> bearerToken(@Nullable String header) {
         if (header == null
                 || header.length() > MAX_TOKEN_LENGTH
                 || !header.regionMatches(true, 0, SCHEME, 0, SCHEME.length())) {

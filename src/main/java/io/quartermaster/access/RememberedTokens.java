@@ -22,7 +22,7 @@ import java.util.function.Supplier;
  * is kept.
  *
  * <p>A token is forgotten when it expires, and when the keys of its realm are fetched again, since its key may have
- * been removed. It is refused once its user is found disabled, remembered or not. The standing of its tenant is looked
+ * been removed. It is refused once its user is found disabled, remembered or not. The status of its tenant is looked
  * up in each request, as for every token.
  *
  * <p>Safe for use by several threads.
@@ -31,15 +31,15 @@ import java.util.function.Supplier;
 public class RememberedTokens {
 
     /** Far above the number of tokens that are in use at a time. At this size, all are forgotten. */
-    static final int MOST = 20_000;
+    static final int MAX_TOKENS = 20_000;
 
     private final IssuerDirectory issuerDirectory;
     private final InstantSource clock;
-    private final Map<ByteBuffer, Remembered> byHash = new ConcurrentHashMap<>();
+    private final Map<ByteBuffer, CachedToken> byHash = new ConcurrentHashMap<>();
     /** How many times the keys of a realm were fetched again, by issuer. */
     private final Map<String, Long> keyFetches = new ConcurrentHashMap<>();
 
-    private final Map<String, Disabled> disabledByRealm = new ConcurrentHashMap<>();
+    private final Map<String, DisabledUsers> disabledByRealm = new ConcurrentHashMap<>();
 
     /** The content of a verified token. */
     record Verified(Caller caller, String issuer, Instant issuedAt, Instant expiry) {
@@ -50,15 +50,15 @@ public class RememberedTokens {
     }
 
     /** @param keyFetches the number of fetches before the verification began */
-    private record Remembered(Verified verified, long keyFetches) {}
+    private record CachedToken(Verified verified, long keyFetches) {}
 
     /**
      * The disabled users of a realm.
      *
      * @param subjects of their tokens
-     * @param at the time before which they were disabled
+     * @param before the time before which they were disabled
      */
-    private record Disabled(Set<String> subjects, Instant at) {}
+    private record DisabledUsers(Set<String> subjects, Instant before) {}
 
     @Inject
     RememberedTokens(IssuerDirectory issuerDirectory) {
@@ -74,7 +74,7 @@ public class RememberedTokens {
      * The content of the token, remembered or from the verification, which then is remembered. Fails as the
      * verification does, and with {@link UnauthorizedException} if the token's user is disabled.
      */
-    Uni<Verified> verified(String token, Supplier<Uni<Verified>> verification) {
+    Uni<Verified> getOrVerify(String token, Supplier<Uni<Verified>> verification) {
         ByteBuffer hash = hash(token);
         return find(hash)
                 .chain(known -> known.map(verified -> Uni.createFrom().item(verified))
@@ -83,7 +83,7 @@ public class RememberedTokens {
     }
 
     private Uni<Optional<Verified>> find(ByteBuffer hash) {
-        Remembered known = byHash.get(hash);
+        CachedToken known = byHash.get(hash);
         if (known == null) {
             return Uni.createFrom().item(Optional.empty());
         }
@@ -102,30 +102,30 @@ public class RememberedTokens {
         long fetchesBefore =
                 RealmResolver.unverifiedIssuer(token).map(this::keyFetches).orElse(0L);
         return verification.get().invoke(verified -> {
-            if (byHash.size() >= MOST) {
+            if (byHash.size() >= MAX_TOKENS) {
                 byHash.clear();
             }
-            byHash.put(hash, new Remembered(verified, fetchesBefore));
+            byHash.put(hash, new CachedToken(verified, fetchesBefore));
         });
     }
 
     /** A token that was issued after the check belongs to a user who has been enabled again. */
     private void requireEnabled(Verified verified) {
-        Disabled disabled = disabledByRealm.get(verified.realm());
+        DisabledUsers disabled = disabledByRealm.get(verified.realm());
         if (disabled != null
                 && disabled.subjects().contains(verified.caller().subject())
-                && verified.issuedAt().isBefore(disabled.at())) {
+                && verified.issuedAt().isBefore(disabled.before())) {
             throw new UnauthorizedException();
         }
     }
 
     /** Forgets the tokens of the issuer whose verification began before now. Call it after each fetch of its keys. */
-    void keysFetched(String issuer) {
+    void recordKeyFetch(String issuer) {
         keyFetches.merge(issuer, 1L, Long::sum);
     }
 
-    /** The realms whose users must be checked: those with tokens that have not expired. Forgets all other tokens. */
-    public Set<String> realmsInUse() {
+    /** Forgets expired tokens. Returns the realms whose users must be checked: those of the other tokens. */
+    public Set<String> evictExpired() {
         Set<String> realms = new TreeSet<>();
         byHash.values().removeIf(known -> hasExpired(known.verified()));
         byHash.values().forEach(known -> realms.add(known.verified().realm()));
@@ -137,13 +137,13 @@ public class RememberedTokens {
      * Replaces the disabled users of a realm. Their tokens that were issued before this time are refused from now on.
      *
      * @param subjects the subjects of the users' tokens
-     * @param asked the time before Keycloak was asked for them
+     * @param checkedAt the time before Keycloak was asked for them
      */
-    public void setDisabled(String realm, Set<String> subjects, Instant asked) {
+    public void setDisabled(String realm, Set<String> subjects, Instant checkedAt) {
         if (subjects.isEmpty()) {
             disabledByRealm.remove(realm);
         } else {
-            disabledByRealm.put(realm, new Disabled(Set.copyOf(subjects), asked));
+            disabledByRealm.put(realm, new DisabledUsers(Set.copyOf(subjects), checkedAt));
         }
     }
 

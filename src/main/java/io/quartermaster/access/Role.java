@@ -87,7 +87,7 @@ public enum Role {
     }
 
     /** Whether this role may write only in the subtrees of the caller's groups. */
-    public boolean boundToGroups() {
+    public boolean isBoundToGroups() {
         return this == GROUP_ADMIN;
     }
 

@@ -7,7 +7,7 @@ import java.util.Optional;
  *
  * @param access whether the request can change anything; derived from its HTTP method, so that no route escapes
  */
-record Route(Area area, Optional<Permission> needs, Access access) {
+record Route(Area area, Optional<Permission> requiredPermission, Access access) {
 
     enum Access {
         READS,
@@ -17,10 +17,10 @@ record Route(Area area, Optional<Permission> needs, Access access) {
     /** The part of the API that a route belongs to. */
     sealed interface Area {
         /**
-         * {@code /v1/tenants/{tenant}/...}; {@code tenant} is text as sent, {@code standing} is empty if the tenant
+         * {@code /v1/tenants/{tenant}/...}; {@code tenant} is text as sent, {@code status} is empty if the tenant
          * never existed.
          */
-        record OfTenant(String tenant, Optional<IssuerDirectory.Standing> standing) implements Area {}
+        record OfTenant(String tenant, Optional<IssuerDirectory.TenantStatus> status) implements Area {}
 
         /** {@code /v1/operator/...} */
         record OfOperator() implements Area {}
@@ -29,6 +29,6 @@ record Route(Area area, Optional<Permission> needs, Access access) {
         record OfNode(String node) implements Area {}
 
         /** A route outside these parts. No caller may use it. */
-        record OfNobody() implements Area {}
+        record Unreachable() implements Area {}
     }
 }

@@ -23,13 +23,13 @@ final class VerifiedToken {
         }
         Realm realm = realm(identity);
         Set<GroupPath> groups = groups(token);
-        String username = required(token, "preferred_username");
+        String username = requiredClaim(token, "preferred_username");
         // Keycloak sets this claim for service accounts only; azp would name the portal of a person too.
         Optional<String> clientId =
                 text(token, "client_id").filter(client -> username.equals(Caller.SERVICE_ACCOUNT_PREFIX + client));
         return new Caller(
                 realm,
-                required(token, "sub"),
+                requiredClaim(token, "sub"),
                 username,
                 roles(realm, identity.getRoles(), groups),
                 groups,
@@ -87,7 +87,7 @@ final class VerifiedToken {
         return groups;
     }
 
-    private static String required(JsonWebToken token, String claim) {
+    private static String requiredClaim(JsonWebToken token, String claim) {
         return text(token, claim)
                 .orElseThrow(() -> new AuthenticationFailedException("the token has no claim " + claim));
     }

@@ -40,23 +40,23 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Agent implements AutoCloseable {
     private static final long CLOSING_GRACE_MILLIS = 5_000;
-    private static final long LAST_CALL_MILLIS = 3_000;
-    private static final long ANSWER_MILLIS = 15_000;
-    private static final long SWEEP_MILLIS = 3_600_000;
+    private static final long LAST_CALL_TIMEOUT_MILLIS = 3_000;
+    private static final long ANSWER_TIMEOUT_MILLIS = 15_000;
+    private static final long SWEEP_INTERVAL_MILLIS = 3_600_000;
     private static final int BAD_REQUEST = 400;
 
     /** The codes of answers that ask for another call in a moment. */
-    private static final Set<String> ASK_AGAIN = Set.of("lease-lapsed", Protocol.INVENTORY_UNKNOWN);
+    private static final Set<String> RETRYABLE_CODES = Set.of("lease-lapsed", Protocol.INVENTORY_UNKNOWN);
 
     /**
      * A call is held for a sixth of the lease, and must be answered within a fifth: so two calls that hang still leave
      * time for a third.
      */
-    private static final int HELD_PART = 6;
+    private static final int HOLD_LEASE_DIVISOR = 6;
 
-    private static final int ANSWER_PART = 5;
+    private static final int ANSWER_LEASE_DIVISOR = 5;
 
-    private static final long LEAST_ANSWER_MILLIS = 1_000;
+    private static final long MIN_ANSWER_TIMEOUT_MILLIS = 1_000;
 
     private final AgentConfig config;
     private final StateFolder state;
@@ -76,12 +76,12 @@ public final class Agent implements AutoCloseable {
     private long appliedRevision;
     private long leaseMillis;
     private long leaseUntilMillis;
-    private SortedMap<UUID, AttemptState> toldStates = new TreeMap<>();
-    private @Nullable Inventory toldInventory;
-    private @Nullable String toldInventoryDigest;
+    private SortedMap<UUID, AttemptState> receivedStates = new TreeMap<>();
+    private @Nullable Inventory receivedInventory;
+    private @Nullable String receivedInventoryDigest;
     private long nextCallMillis;
     private long nextSweepMillis;
-    private String lastComplaint = "";
+    private String lastProblem = "";
 
     private Agent(AgentConfig config, StateFolder state, Launcher launcher) throws IOException {
         this.config = config;
@@ -147,23 +147,23 @@ public final class Agent implements AutoCloseable {
         try {
             while (!closing) {
                 try {
-                    turn();
+                    runOnce();
                 } catch (IOException | RuntimeException e) {
-                    complain("problem on this node: " + e);
+                    logOnce("problem on this node: " + e);
                     TimeUnit.MILLISECONDS.sleep(config.pace().minBackoffMillis());
                 }
             }
-            finish();
+            stopWork();
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         } catch (IOException e) {
-            complain("problem while the agent closes: " + e);
+            logOnce("problem while the agent closes: " + e);
         }
     }
 
-    private void turn() throws IOException, InterruptedException {
+    private void runOnce() throws IOException, InterruptedException {
         if (clock.millis() >= nextSweepMillis) {
-            nextSweepMillis = clock.millis() + SWEEP_MILLIS;
+            nextSweepMillis = clock.millis() + SWEEP_INTERVAL_MILLIS;
             attempts.dropOldCheckpoints(config.work().checkpointRetention());
         }
         SortedMap<UUID, AttemptState> states = attempts.observe();
@@ -174,19 +174,19 @@ public final class Agent implements AutoCloseable {
             } else {
                 TimeUnit.MILLISECONDS.sleep(config.pace().tickMillis());
             }
-        } else if (out.request().waitMillis() > 0 && isNews(out, states)) {
-            out.giveUp();
+        } else if (out.request().waitMillis() > 0 && hasChanges(out, states)) {
+            out.cancel();
             pendingSync = send(states, 0);
         } else {
             Result result = out.resultWithin(config.pace().tickMillis()).orElse(null);
             if (result != null) {
                 pendingSync = null;
-                take(out, result);
+                handleResult(out, result);
             }
         }
     }
 
-    private boolean isNews(PendingSync out, SortedMap<UUID, AttemptState> states) throws IOException {
+    private boolean hasChanges(PendingSync out, SortedMap<UUID, AttemptState> states) throws IOException {
         return !states.equals(out.states())
                 || !machineInventory.inventory().equals(out.inventory())
                 || (out.isOlderThan(config.pace().logMillis())
@@ -195,11 +195,11 @@ public final class Agent implements AutoCloseable {
 
     /** How long the service may hold the next call. Zero until it has the current state, and after a failed call. */
     private long waitMillis(SortedMap<UUID, AttemptState> states) {
-        boolean told = !pause.isFailing()
-                && states.equals(toldStates)
-                && machineInventory.inventory().equals(toldInventory);
+        boolean upToDate = !pause.isFailing()
+                && states.equals(receivedStates)
+                && machineInventory.inventory().equals(receivedInventory);
         long longest = Math.min(config.pace().maxWaitMillis(), Protocol.MAX_WAIT_MILLIS);
-        return told ? Math.min(longest, leaseMillis / HELD_PART) : 0;
+        return upToDate ? Math.min(longest, leaseMillis / HOLD_LEASE_DIVISOR) : 0;
     }
 
     /** The length of the lease; 0 if it is not valid. */
@@ -210,13 +210,15 @@ public final class Agent implements AutoCloseable {
     /** The time limit of an answer. A call that hangs must not use up the lease, since the next one may succeed. */
     private long answerMillis() {
         long lease = leaseMillisNow();
-        return lease == 0 ? ANSWER_MILLIS : Math.min(ANSWER_MILLIS, Math.max(LEAST_ANSWER_MILLIS, lease / ANSWER_PART));
+        return lease == 0
+                ? ANSWER_TIMEOUT_MILLIS
+                : Math.min(ANSWER_TIMEOUT_MILLIS, Math.max(MIN_ANSWER_TIMEOUT_MILLIS, lease / ANSWER_LEASE_DIVISOR));
     }
 
     private PendingSync send(SortedMap<UUID, AttemptState> states, long waitMillis) throws IOException {
         long madeAtMillis = clock.millis();
         Inventory inventory = machineInventory.inventory();
-        String digest = inventory.equals(toldInventory) ? toldInventoryDigest : null;
+        String digest = inventory.equals(receivedInventory) ? receivedInventoryDigest : null;
         SyncRequest request = new SyncRequest(
                 Protocol.FORMAT_VERSION,
                 ProgramVersion.current(),
@@ -228,11 +230,11 @@ public final class Agent implements AutoCloseable {
                 waitMillis,
                 digest == null ? inventory : null,
                 digest,
-                reportCache.of(states, attempts));
+                reportCache.buildReports(states, attempts));
         return new PendingSync(service, clock, request, inventory, madeAtMillis, answerMillis(), states);
     }
 
-    private void take(PendingSync answered, Result result) {
+    private void handleResult(PendingSync answered, Result result) {
         String code = "";
         String failure =
                 switch (result) {
@@ -241,7 +243,7 @@ public final class Agent implements AutoCloseable {
                         code = problem;
                         if (status == BAD_REQUEST || problem.equals(Protocol.INVENTORY_UNKNOWN)) {
                             // The service does not know the digest, or an older one none at all.
-                            toldInventoryDigest = null;
+                            receivedInventoryDigest = null;
                         }
                         yield message;
                     }
@@ -250,12 +252,12 @@ public final class Agent implements AutoCloseable {
             if (pause.isFailing()) {
                 config.log().accept("in contact with the service again");
             }
-            pause.succeeded();
-            lastComplaint = "";
+            pause.recordSuccess();
+            lastProblem = "";
             nextCallMillis = 0;
         } else {
-            complain(failure);
-            nextCallMillis = clock.millis() + pause.afterFailure(leaseMillisNow(), ASK_AGAIN.contains(code));
+            logOnce(failure);
+            nextCallMillis = clock.millis() + pause.nextPauseMillis(leaseMillisNow(), RETRYABLE_CODES.contains(code));
         }
     }
 
@@ -273,11 +275,11 @@ public final class Agent implements AutoCloseable {
             if (now >= until) {
                 return "the answer arrived after the lease that it grants had expired";
             }
-            reportCache.answered(answered.request().attempts());
+            reportCache.recordReceived(answered.request().attempts());
             reportCache.retainOnly(states);
-            toldStates = answered.states();
-            toldInventory = answered.inventory();
-            toldInventoryDigest = reply.inventoryDigest();
+            receivedStates = answered.states();
+            receivedInventory = answered.inventory();
+            receivedInventoryDigest = reply.inventoryDigest();
             leaseMillis = reply.leaseMillis();
             leaseUntilMillis = until;
             Lease lease = new Lease(clock.bootId(), until, reply.leaseMillis());
@@ -287,7 +289,7 @@ public final class Agent implements AutoCloseable {
                     reply.paused(),
                     reply.forget(),
                     attempts.locals(),
-                    config.paused().most(),
+                    config.pauseSettings().maxPaused(),
                     now);
             String failure = carryOut(actions, lease);
             if (failure.isEmpty()) {
@@ -313,17 +315,17 @@ public final class Agent implements AutoCloseable {
     }
 
     /** Logs a problem once, and not in every round of the loop. */
-    private void complain(String complaint) {
-        if (!complaint.equals(lastComplaint)) {
+    private void logOnce(String complaint) {
+        if (!complaint.equals(lastProblem)) {
             config.log().accept(complaint);
-            lastComplaint = complaint;
+            lastProblem = complaint;
         }
     }
 
-    private void finish() throws IOException, InterruptedException {
+    private void stopWork() throws IOException, InterruptedException {
         PendingSync out = pendingSync;
         if (out != null) {
-            out.giveUp();
+            out.cancel();
         }
         if (!config.stopsWorkOnClose()) {
             return;
@@ -342,8 +344,8 @@ public final class Agent implements AutoCloseable {
             states = attempts.observe();
         }
         PendingSync last = send(states, 0);
-        if (last.resultWithin(LAST_CALL_MILLIS).isEmpty()) {
-            last.giveUp();
+        if (last.resultWithin(LAST_CALL_TIMEOUT_MILLIS).isEmpty()) {
+            last.cancel();
         }
     }
 }

@@ -3,7 +3,7 @@ package io.quartermaster.agent;
 import io.quartermaster.agent.AgentConfig.Credentials;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.AgentConfig.Pace;
-import io.quartermaster.agent.AgentConfig.Paused;
+import io.quartermaster.agent.AgentConfig.PauseSettings;
 import io.quartermaster.agent.AgentConfig.WorkSettings;
 import io.quartermaster.agent.protocol.Inventory.Isolation;
 import io.quartermaster.agent.protocol.ProgramVersion;
@@ -176,7 +176,7 @@ public final class AgentCommand implements Callable<Integer> {
                         + "their main"
                         + " memory, with the content of their GPUs' memory. 0: pause nothing. Default: ${DEFAULT-VALUE}"
             })
-    private int mostPaused;
+    private int maxPaused;
 
     @Option(
             names = "--cuda-checkpoint",
@@ -231,24 +231,24 @@ public final class AgentCommand implements Callable<Integer> {
     AgentConfig config(PrintWriter out) throws IOException {
         Isolation wanted = isolationWanted();
         if (trustTenants && wanted != Isolation.NONE) {
-            throw wrong("--trust-tenants only goes with --isolation none");
+            throw invalidOption("--trust-tenants only goes with --isolation none");
         }
         try {
             return new AgentConfig(
-                    web("--server", server),
+                    requireWebAddress("--server", server),
                     node,
-                    new Credentials(web("--token-url", tokenUrl), clientId, secret()),
+                    new Credentials(requireWebAddress("--token-url", tokenUrl), clientId, secret()),
                     stateDir,
                     devices(),
                     wanted,
                     trustTenants,
                     stopWorkOnExit,
-                    new Paused(mostPaused, Optional.ofNullable(cudaCheckpoint)),
+                    new PauseSettings(maxPaused, Optional.ofNullable(cudaCheckpoint)),
                     new WorkSettings(confinement(wanted), checkpointRetention),
-                    Pace.USUAL,
+                    Pace.DEFAULT,
                     line -> log(out, line));
         } catch (IllegalArgumentException e) {
-            throw wrong(e.getMessage());
+            throw invalidOption(e.getMessage());
         }
     }
 
@@ -265,10 +265,10 @@ public final class AgentCommand implements Callable<Integer> {
             given.add(new Confinement.DemonstrationOnly());
         }
         if (given.size() > 1) {
-            throw wrong("give one of --work-user, --hide and --demonstration-only");
+            throw invalidOption("give one of --work-user, --hide and --demonstration-only");
         }
         if (!given.isEmpty() && wanted != Isolation.NONE) {
-            throw wrong("--work-user, --hide and --demonstration-only only go with --isolation none");
+            throw invalidOption("--work-user, --hide and --demonstration-only only go with --isolation none");
         }
         return given.isEmpty() ? new Confinement.None() : given.getFirst();
     }
@@ -277,7 +277,7 @@ public final class AgentCommand implements Callable<Integer> {
         return switch (isolation) {
             case "os-user" -> Isolation.OS_USER;
             case "none" -> Isolation.NONE;
-            default -> throw wrong("--isolation is os-user or none, not '%s'".formatted(isolation));
+            default -> throw invalidOption("--isolation is os-user or none, not '%s'".formatted(isolation));
         };
     }
 
@@ -287,7 +287,7 @@ public final class AgentCommand implements Callable<Integer> {
             return new Devices.Real();
         }
         if (count < 0 || count > 256) {
-            throw wrong("--simulated-gpus is from 0 to 256");
+            throw invalidOption("--simulated-gpus is from 0 to 256");
         }
         return new Devices.Simulated(count, simulatedModel, memoryMiB(simulatedMemory), simulatedMig);
     }
@@ -303,10 +303,11 @@ public final class AgentCommand implements Callable<Integer> {
         throw new IllegalArgumentException("'%s' is not a size such as 80GiB or 81920MiB".formatted(size));
     }
 
-    private URI web(String option, URI address) {
+    private URI requireWebAddress(String option, URI address) {
         String scheme = address.getScheme();
         if (address.getHost() == null || !("http".equals(scheme) || "https".equals(scheme))) {
-            throw wrong("%s is an address that begins with http:// or https://, not '%s'".formatted(option, address));
+            throw invalidOption(
+                    "%s is an address that begins with http:// or https://, not '%s'".formatted(option, address));
         }
         return address;
     }
@@ -315,12 +316,12 @@ public final class AgentCommand implements Callable<Integer> {
     private String secret() throws IOException {
         String secret = clientSecretFile != null ? Files.readString(clientSecretFile) : System.getenv(SECRET_VARIABLE);
         if (secret == null || secret.isBlank()) {
-            throw wrong("the client's secret is missing: --client-secret-file or " + SECRET_VARIABLE);
+            throw invalidOption("the client's secret is missing: --client-secret-file or " + SECRET_VARIABLE);
         }
         return secret.strip();
     }
 
-    private ParameterException wrong(@Nullable String message) {
+    private ParameterException invalidOption(@Nullable String message) {
         return new ParameterException(spec.commandLine(), String.valueOf(message));
     }
 }

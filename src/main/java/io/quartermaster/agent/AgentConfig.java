@@ -15,7 +15,7 @@ import java.util.function.Consumer;
  * @param trustsTenants see {@link io.quartermaster.agent.protocol.Inventory}
  * @param stopsWorkOnClose whether work ends with the agent, for a node that exists only during a demonstration.
  *     Otherwise work continues under its supervisors until the lease ends
- * @param paused whether and how this node pauses work
+ * @param pauseSettings whether and how this node pauses work
  * @param work the confinement of work, and the retention of its checkpoints
  * @param log receives one line for people at a time
  */
@@ -28,7 +28,7 @@ public record AgentConfig(
         Isolation isolation,
         boolean trustsTenants,
         boolean stopsWorkOnClose,
-        Paused paused,
+        PauseSettings pauseSettings,
         WorkSettings work,
         Pace pace,
         Consumer<String> log) {
@@ -45,7 +45,7 @@ public record AgentConfig(
      * @param checkpointRetention how long the agent keeps checkpoints that no attempt on this node uses
      */
     public record WorkSettings(Confinement confinement, Duration checkpointRetention) {
-        public static final WorkSettings USUAL = new WorkSettings(new Confinement.None(), Duration.ofDays(90));
+        public static final WorkSettings DEFAULT = new WorkSettings(new Confinement.None(), Duration.ofDays(90));
 
         public WorkSettings {
             if (checkpointRetention.compareTo(Duration.ofHours(1)) < 0) {
@@ -74,16 +74,16 @@ public record AgentConfig(
     /**
      * How the node pauses work.
      *
-     * @param most the most attempts that are paused at a time, each with its main memory; 0 for none
+     * @param maxPaused the most attempts that are paused at a time, each with its main memory; 0 for none
      * @param cudaCheckpoint the program that moves the memory of NVIDIA devices; if empty, the agent searches for it
      */
-    public record Paused(int most, Optional<Path> cudaCheckpoint) {
-        public static final Paused USUAL = new Paused(4, Optional.empty());
+    public record PauseSettings(int maxPaused, Optional<Path> cudaCheckpoint) {
+        public static final PauseSettings DEFAULT = new PauseSettings(4, Optional.empty());
 
-        public Paused {
-            if (most < 0 || most > Protocol.MAX_ATTEMPTS) {
+        public PauseSettings {
+            if (maxPaused < 0 || maxPaused > Protocol.MAX_ATTEMPTS) {
                 throw new IllegalArgumentException(
-                        "attempts kept paused: from 0 to %d, not %d".formatted(Protocol.MAX_ATTEMPTS, most));
+                        "attempts kept paused: from 0 to %d, not %d".formatted(Protocol.MAX_ATTEMPTS, maxPaused));
             }
         }
     }
@@ -107,6 +107,6 @@ public record AgentConfig(
             long maxBackoffMillis,
             long deviceMillis,
             long outputLimitBytes) {
-        public static final Pace USUAL = new Pace(100, 20_000, 2_000, 200, 10_000, 30_000, 16L << 20);
+        public static final Pace DEFAULT = new Pace(100, 20_000, 2_000, 200, 10_000, 30_000, 16L << 20);
     }
 }

@@ -1,8 +1,8 @@
 package io.quartermaster.agent;
 
 import io.quartermaster.agent.Reconciler.Action;
-import io.quartermaster.agent.Reconciler.Local;
-import io.quartermaster.agent.Reconciler.Standing;
+import io.quartermaster.agent.Reconciler.LocalState;
+import io.quartermaster.agent.Reconciler.PauseStatus;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
@@ -68,15 +68,15 @@ import java.util.stream.Stream;
  * files to delete are only moved to the trash, and another thread deletes them.
  */
 final class Attempts implements AutoCloseable {
-    private static final Duration FORGOTTEN_FOR = Duration.ofDays(7);
-    private static final long KILL_LIMIT_MILLIS = 1_000;
-    private static final long DELETE_LIMIT_MILLIS = 600_000;
+    private static final Duration FORGOTTEN_MARK_RETENTION = Duration.ofDays(7);
+    private static final long KILL_TIMEOUT_MILLIS = 1_000;
+    private static final long DELETE_TIMEOUT_MILLIS = 600_000;
 
     /**
      * How long an unreadable record of an end may still become readable. After that, the outcome of the attempt stays
      * unknown.
      */
-    private static final long UNREADABLE_END_MILLIS = 10_000;
+    private static final long UNREADABLE_END_TIMEOUT_MILLIS = 10_000;
 
     private final StateFolder state;
     private final WorkEnvironment works;
@@ -93,7 +93,7 @@ final class Attempts implements AutoCloseable {
     private final Map<UUID, Long> unreadableEnds = new HashMap<>();
     private final SortedMap<UUID, Instant> forgotten = new TreeMap<>();
     /** The last warning logged for each attempt; the same warning is not logged twice in a row. */
-    private final Map<UUID, String> troubles = new HashMap<>();
+    private final Map<UUID, String> loggedProblems = new HashMap<>();
 
     private SortedMap<UUID, AttemptState> observed = new TreeMap<>();
     private final ExecutorService deletions = Executors.newSingleThreadExecutor(
@@ -151,7 +151,7 @@ final class Attempts implements AutoCloseable {
                 if (work.isPresent()) {
                     adopt(id, folder, work.get());
                 } else {
-                    discard(path, "unrecorded-" + path.getFileName());
+                    moveToTrash(path, "unrecorded-" + path.getFileName());
                 }
             } catch (IOException | IllegalArgumentException e) {
                 // One bad folder must not leave the other attempts unattended. If the service still orders this
@@ -190,7 +190,7 @@ final class Attempts implements AutoCloseable {
             try {
                 state = observe(id, entry.getValue());
             } catch (IOException e) {
-                complain(id, e);
+                logOnce(id, e);
                 state = observed.getOrDefault(id, new AttemptState.Starting());
             }
             states.put(id, state);
@@ -200,8 +200,8 @@ final class Attempts implements AutoCloseable {
     }
 
     /** Logs a problem of an attempt once, and not at every check. */
-    private void complain(UUID id, IOException trouble) {
-        if (!trouble.toString().equals(troubles.put(id, trouble.toString()))) {
+    private void logOnce(UUID id, IOException trouble) {
+        if (!trouble.toString().equals(loggedProblems.put(id, trouble.toString()))) {
             log.accept("problem with attempt %s, the others continue: %s".formatted(id, trouble));
         }
     }
@@ -215,7 +215,7 @@ final class Attempts implements AutoCloseable {
         if (end.isPresent()) {
             ends.put(id, end.get());
             supervisors.remove(id);
-            pacing.began(id);
+            pacing.recordBegin(id);
             return end.get();
         }
         Process started = supervisors.get(id);
@@ -229,7 +229,7 @@ final class Attempts implements AutoCloseable {
         }
         Optional<Long> startedAt = attempt.startedAt();
         if (startedAt.isPresent()) {
-            pacing.began(id);
+            pacing.recordBegin(id);
         }
         Optional<StopRequest> stop = attempt.folder.readStop();
         if (stop.isPresent()) {
@@ -252,7 +252,7 @@ final class Attempts implements AutoCloseable {
         } catch (IOException e) {
             long now = nowMillis();
             Long since = unreadableEnds.putIfAbsent(attempt.id, now);
-            if (since == null || now - since < UNREADABLE_END_MILLIS) {
+            if (since == null || now - since < UNREADABLE_END_TIMEOUT_MILLIS) {
                 throw e;
             }
             return Optional.empty();
@@ -273,7 +273,7 @@ final class Attempts implements AutoCloseable {
         Optional<Long> group =
                 readable(folder::readLeader).filter(Leader::isAlive).map(Leader::pid);
         try {
-            if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_LIMIT_MILLIS)) {
+            if (!ProcessGroup.kill(group, attempt.work.attemptId(), KILL_TIMEOUT_MILLIS)) {
                 // The attempt has not ended while a process runs; the next check tries again.
                 return startedAt.isPresent()
                         ? new AttemptState.Stopping(startedAt.get(), StopReason.GIVEN_UP)
@@ -289,20 +289,20 @@ final class Attempts implements AutoCloseable {
             UUID id = attempt.id;
             log.accept(
                     "the supervisor of attempt %s died before it began; see %s".formatted(id, folder.supervisorLog()));
-            pacing.died(id, nowMillis());
+            pacing.recordDeath(id, nowMillis());
         }
         String detail = unreadable
                 ? "the file with its outcome cannot be read"
                 : neverBegan ? "it was recorded, but never started" : "its supervisor died";
         Ended lost = new Ended(Outcome.LOST, null, startedAt.orElse(null), System.currentTimeMillis(), detail);
         try {
-            folder.markEnded(lost, deathOfAll(folder));
+            folder.markEnded(lost, findDeath(folder));
         } catch (IOException e) {
             if (!unreadable) {
                 throw e;
             }
             // The broken file cannot be replaced either. It matters more that no process of the attempt runs.
-            complain(attempt.id, e);
+            logOnce(attempt.id, e);
             ends.put(attempt.id, lost);
         }
         return lost;
@@ -328,7 +328,7 @@ final class Attempts implements AutoCloseable {
      * The time by which all processes have ended. Those of an earlier boot died with it at the latest; all others were
      * killed just now.
      */
-    private BootClock.Reading deathOfAll(AttemptFolder folder) throws IOException {
+    private BootClock.Reading findDeath(AttemptFolder folder) throws IOException {
         return readable(folder::readLease)
                 .filter(lease -> !lease.bootId().equals(clock.bootId()))
                 .map(lease -> new BootClock.Reading(lease.bootId(), 0))
@@ -360,42 +360,42 @@ final class Attempts implements AutoCloseable {
     }
 
     /** The local record of each attempt, forgotten ones included, for {@link Reconciler}. */
-    SortedMap<UUID, Local> locals() throws IOException {
-        SortedMap<UUID, Local> locals = new TreeMap<>();
+    SortedMap<UUID, LocalState> locals() throws IOException {
+        SortedMap<UUID, LocalState> locals = new TreeMap<>();
         dropOldMarks();
-        forgotten.keySet().forEach(id -> locals.put(id, new Local.Forgotten()));
+        forgotten.keySet().forEach(id -> locals.put(id, new LocalState.Forgotten()));
         attempts.forEach((id, attempt) -> locals.put(id, local(attempt)));
         return locals;
     }
 
-    private Local local(Attempt attempt) {
+    private LocalState local(Attempt attempt) {
         long grace = attempt.work.graceMillis();
         try {
             return attempt.folder.hasEnded()
-                    ? new Local.Over()
-                    : new Local.Live(attempt.folder.readStop(), grace, standing(attempt));
+                    ? new LocalState.Ended()
+                    : new LocalState.Live(attempt.folder.readStop(), grace, pauseStatus(attempt));
         } catch (IOException e) {
-            complain(attempt.id, e);
-            return new Local.Live(Optional.empty(), grace, Standing.CANNOT_PAUSE);
+            logOnce(attempt.id, e);
+            return new LocalState.Live(Optional.empty(), grace, PauseStatus.CANNOT_PAUSE);
         }
     }
 
-    private static Standing standing(Attempt attempt) throws IOException {
+    private static PauseStatus pauseStatus(Attempt attempt) throws IOException {
         if (attempt.isPaused()) {
-            return Standing.PAUSED;
+            return PauseStatus.PAUSED;
         }
         boolean asked = attempt.folder
                 .readPause()
                 .filter(request -> request.attemptId().equals(attempt.id))
                 .isPresent();
         if (asked) {
-            return Standing.IS_ASKED_TO;
+            return PauseStatus.PAUSE_REQUESTED;
         }
-        return attempt.work.pausing().isPresent() ? Standing.CAN_PAUSE : Standing.CANNOT_PAUSE;
+        return attempt.work.pausing().isPresent() ? PauseStatus.CAN_PAUSE : PauseStatus.CANNOT_PAUSE;
     }
 
     private void dropOldMarks() throws IOException {
-        Instant oldest = Instant.now().minus(FORGOTTEN_FOR);
+        Instant oldest = Instant.now().minus(FORGOTTEN_MARK_RETENTION);
         for (UUID id : List.copyOf(forgotten.keySet())) {
             if (forgotten.getOrDefault(id, oldest).isBefore(oldest)) {
                 Files.deleteIfExists(state.forgotten().resolve(id.toString()));
@@ -412,7 +412,7 @@ final class Attempts implements AutoCloseable {
                     attempt.folder.renew(lease);
                 }
             } catch (IOException e) {
-                complain(attempt.id, e);
+                logOnce(attempt.id, e);
             }
         }
     }
@@ -452,7 +452,7 @@ final class Attempts implements AutoCloseable {
             works.prepare(order, attempt.work);
             attempt.folder.renew(lease);
             supervisors.put(order.attemptId(), supervise(attempt.folder));
-            pacing.started(order.attemptId(), nowMillis());
+            pacing.recordStart(order.attemptId(), nowMillis());
             log.accept("attempt %s is starting: attempt %d of workload %s, tenant %s"
                     .formatted(order.attemptId(), order.attemptNumber(), order.workloadId(), order.tenant()));
         } catch (IOException e) {
@@ -551,11 +551,11 @@ final class Attempts implements AutoCloseable {
         Attempt attempt = attempts.get(id);
         if (attempt != null) {
             markForgotten(id);
-            discard(attempt.work.workFolder(), id + "-work");
+            moveToTrash(attempt.work.workFolder(), id + "-work");
             markUsed(attempt.work.checkpointFolder());
-            discard(attempt.folder.path(), id.toString());
+            moveToTrash(attempt.folder.path(), id.toString());
             attempts.remove(id);
-            troubles.remove(id);
+            loggedProblems.remove(id);
             ends.remove(id);
             endedAt.remove(id);
             unreadableEnds.remove(id);
@@ -583,20 +583,20 @@ final class Attempts implements AutoCloseable {
                     .isBefore(oldest);
             if (old && !used.contains(folder)) {
                 log.accept("deleting the checkpoints %s, unused for %s".formatted(folder, retention));
-                discard(folder, "checkpoints-" + UUID.randomUUID());
+                moveToTrash(folder, "checkpoints-" + UUID.randomUUID());
             }
         }
     }
 
     /** The folders of an attempt's output and of its checkpoints. */
-    record Places(Path output, Path checkpoints) {}
+    record WorkFolders(Path output, Path checkpoints) {}
 
-    Places places(UUID id) {
+    WorkFolders folders(UUID id) {
         Attempt attempt = attempts.get(id);
         if (attempt == null) {
             throw new IllegalArgumentException("no attempt " + id);
         }
-        return new Places(attempt.folder.path(), attempt.work.checkpointFolder());
+        return new WorkFolders(attempt.folder.path(), attempt.work.checkpointFolder());
     }
 
     private static long nowMillis() {
@@ -611,7 +611,7 @@ final class Attempts implements AutoCloseable {
         }
     }
 
-    private void discard(Path folder, String name) throws IOException {
+    private void moveToTrash(Path folder, String name) throws IOException {
         Path aside = state.trash().resolve(name);
         try {
             Files.move(folder, aside, StandardCopyOption.ATOMIC_MOVE);
@@ -628,7 +628,7 @@ final class Attempts implements AutoCloseable {
     /** Deletes by rm, because a link that a tenant creates meanwhile cannot redirect it. */
     private void delete(Path folder) {
         try {
-            Commands.output(DELETE_LIMIT_MILLIS, "/bin/rm", "-rf", "--", folder.toString());
+            Commands.output(DELETE_TIMEOUT_MILLIS, "/bin/rm", "-rf", "--", folder.toString());
         } catch (IOException e) {
             log.accept("cannot delete %s, and tries again at the agent's next start: %s"
                     .formatted(folder, e.getMessage()));

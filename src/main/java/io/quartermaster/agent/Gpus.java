@@ -15,14 +15,14 @@ import java.util.function.Consumer;
  */
 sealed interface Gpus {
     /** Reads the devices, by ascending index. May take seconds, since it queries the driver. */
-    List<Device> look();
+    List<Device> scan();
 
     boolean simulated();
 
     /** Simulated devices, for machines without GPUs. Their ids are the same after a restart. */
     record Simulated(String node, int count, String model, long memoryMiB, boolean mig) implements Gpus {
         @Override
-        public List<Device> look() {
+        public List<Device> scan() {
             List<Device> devices = new ArrayList<>();
             for (int index = 0; index < count; index++) {
                 devices.add(new Device(index, "SIM-%s-%d".formatted(node, index), model, memoryMiB, true, mig));
@@ -38,10 +38,10 @@ sealed interface Gpus {
 
     /** The devices that {@code nvidia-smi} reports; none if the program is missing. */
     final class Nvidia implements Gpus {
-        private static final long LIMIT_MILLIS = 20_000;
+        private static final long COMMAND_TIMEOUT_MILLIS = 20_000;
 
         private final Consumer<String> log;
-        private final SortedMap<Integer, Device> seen = new TreeMap<>();
+        private final SortedMap<Integer, Device> knownDevices = new TreeMap<>();
         private String lastFailure = "";
 
         Nvidia(Consumer<String> log) {
@@ -54,14 +54,14 @@ sealed interface Gpus {
         }
 
         @Override
-        public synchronized List<Device> look() {
+        public synchronized List<Device> scan() {
             SortedMap<Integer, Device> found = new TreeMap<>();
             String failure = "";
             try {
                 String program = Commands.find("nvidia-smi").orElse("");
                 if (!program.isEmpty()) {
                     String lines = Commands.output(
-                            LIMIT_MILLIS,
+                            COMMAND_TIMEOUT_MILLIS,
                             program,
                             "--query-gpu=index,uuid,name,memory.total,mig.mode.current",
                             "--format=csv,noheader,nounits");
@@ -74,9 +74,9 @@ sealed interface Gpus {
                 log.accept(failure.isEmpty() ? "the driver answers again" : failure);
                 lastFailure = failure;
             }
-            seen.replaceAll((index, device) -> unhealthy(device));
-            seen.putAll(found);
-            return List.copyOf(seen.values());
+            knownDevices.replaceAll((index, device) -> unhealthy(device));
+            knownDevices.putAll(found);
+            return List.copyOf(knownDevices.values());
         }
 
         private static Device unhealthy(Device device) {

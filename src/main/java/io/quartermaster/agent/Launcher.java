@@ -18,7 +18,7 @@ import java.util.Optional;
  * end with their parent.
  */
 public final class Launcher {
-    private static final long LIMIT_MILLIS = 5_000;
+    private static final long PROBE_TIMEOUT_MILLIS = 5_000;
 
     /**
      * Takes the work's folders, the number of folders to hide, these folders, and the rest of the command. It holds the
@@ -55,7 +55,7 @@ public final class Launcher {
         this.setpriv = setpriv;
         this.killable = Commands.find("choom")
                 .map(choom -> List.of(choom, "-n", "0", "--"))
-                .filter(Launcher::works)
+                .filter(Launcher::succeeds)
                 .orElse(List.of());
     }
 
@@ -67,7 +67,7 @@ public final class Launcher {
     static Launcher forMachine(Isolation wanted, Confinement confinement) throws IOException {
         // An older or smaller setpriv lacks this; then the agent kills the processes that a dead supervisor leaves.
         Optional<String> setpriv =
-                Commands.find("setpriv").filter(program -> works(List.of(program, "--pdeathsig", "KILL", "--")));
+                Commands.find("setpriv").filter(program -> succeeds(List.of(program, "--pdeathsig", "KILL", "--")));
         switch (wanted) {
             case NONE -> requireConfinement(confinement, setpriv);
             case OS_USER -> {
@@ -113,7 +113,7 @@ public final class Launcher {
         List<String> probe = new ArrayList<>(NAMESPACE);
         probe.addAll(List.of(
                 "/bin/sh", "-c", "mount -t tmpfs hidden /mnt && exec setpriv --bounding-set=-all \"$@\"", "sh"));
-        return Commands.find("perl").isPresent() && works(probe);
+        return Commands.find("perl").isPresent() && succeeds(probe);
     }
 
     /** The first arguments of the command for a program that must outlive this process and its terminal. */
@@ -207,7 +207,7 @@ public final class Launcher {
 
     private static String identity(String option, String user) throws IOException {
         try {
-            return Commands.output(LIMIT_MILLIS, "/usr/bin/id", option, "--", user)
+            return Commands.output(PROBE_TIMEOUT_MILLIS, "/usr/bin/id", option, "--", user)
                     .strip();
         } catch (IOException e) {
             throw new IOException("there is no user %s on this node".formatted(user), e);
@@ -215,15 +215,17 @@ public final class Launcher {
     }
 
     private static boolean isRoot() throws IOException {
-        return Commands.output(LIMIT_MILLIS, "/usr/bin/id", "-u").strip().equals("0");
+        return Commands.output(PROBE_TIMEOUT_MILLIS, "/usr/bin/id", "-u")
+                .strip()
+                .equals("0");
     }
 
     /** Whether this user can start programs with these first arguments on this machine. */
-    private static boolean works(List<String> arguments) {
+    private static boolean succeeds(List<String> arguments) {
         try {
             List<String> command = new ArrayList<>(arguments);
             command.add("true");
-            Commands.output(LIMIT_MILLIS, command.toArray(String[]::new));
+            Commands.output(PROBE_TIMEOUT_MILLIS, command.toArray(String[]::new));
             return true;
         } catch (IOException e) {
             return false;

@@ -19,7 +19,7 @@ final class MachineInventory implements AutoCloseable {
     private final AgentConfig config;
     private final Optional<GpuSuspender> gpuSuspender;
     private final Gpus gpus;
-    private final Thread looking;
+    private final Thread scanner;
     private volatile Inventory inventory;
 
     MachineInventory(AgentConfig config, Optional<GpuSuspender> gpuSuspender) {
@@ -30,14 +30,14 @@ final class MachineInventory implements AutoCloseable {
             case Devices.Simulated(int count, String model, long memoryMiB, boolean mig) ->
                 new Gpus.Simulated(config.node(), count, model, memoryMiB, mig);
         };
-        this.inventory = look();
-        this.looking = Thread.ofPlatform().daemon().name("devices").start(this::keepLooking);
+        this.inventory = scan();
+        this.scanner = Thread.ofPlatform().daemon().name("devices").start(this::scanPeriodically);
     }
 
     /** The way to pause work on this machine; empty if it cannot. */
     static Optional<GpuSuspender> pausing(AgentConfig config) {
-        AgentConfig.Paused paused = config.paused();
-        if (paused.most() == 0 || !ProcessGroup.seesAll()) {
+        AgentConfig.PauseSettings paused = config.pauseSettings();
+        if (paused.maxPaused() == 0 || !ProcessGroup.seesAll()) {
             return Optional.empty();
         }
         return switch (config.devices()) {
@@ -63,20 +63,20 @@ final class MachineInventory implements AutoCloseable {
         return inventory;
     }
 
-    private void keepLooking() {
+    private void scanPeriodically() {
         try {
             while (true) {
                 TimeUnit.MILLISECONDS.sleep(config.pace().deviceMillis());
-                inventory = look();
+                inventory = scan();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private Inventory look() {
+    private Inventory scan() {
         OperatingSystemMXBean system = ManagementFactory.getPlatformMXBean(OperatingSystemMXBean.class);
-        List<Inventory.Device> devices = gpus.look();
+        List<Inventory.Device> devices = gpus.scan();
         return new Inventory(
                 devices,
                 system.getAvailableProcessors() * 1_000,
@@ -96,11 +96,11 @@ final class MachineInventory implements AutoCloseable {
             return null;
         }
         PausedBy by = gpuSuspender.get().cudaCheckpoint().isPresent() ? PausedBy.CUDA_CHECKPOINT : PausedBy.SIGNALS;
-        return new Inventory.Pausing(by, config.paused().most());
+        return new Inventory.Pausing(by, config.pauseSettings().maxPaused());
     }
 
     @Override
     public void close() {
-        looking.interrupt();
+        scanner.interrupt();
     }
 }

@@ -93,7 +93,7 @@ final class PendingSync {
     }
 
     /** Abandons the call and returns when it has ended. An answer in transit is lost, which costs only time. */
-    void giveUp() throws InterruptedException {
+    void cancel() throws InterruptedException {
         thread.interrupt();
         thread.join();
     }

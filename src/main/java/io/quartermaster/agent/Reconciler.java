@@ -24,26 +24,26 @@ final class Reconciler {
     private Reconciler() {}
 
     /** The record of an attempt on disk. */
-    sealed interface Local {
+    sealed interface LocalState {
         /** The attempt is recorded and has not ended. */
-        record Live(Optional<StopRequest> stop, long graceMillis, Standing standing) implements Local {
-            boolean keepsStill() {
-                return stop.isEmpty() && standing == Standing.PAUSED;
+        record Live(Optional<StopRequest> stop, long graceMillis, PauseStatus pauseStatus) implements LocalState {
+            boolean isPaused() {
+                return stop.isEmpty() && pauseStatus == PauseStatus.PAUSED;
             }
         }
 
         /** The attempt has ended and is not forgotten yet. */
-        record Over() implements Local {}
+        record Ended() implements LocalState {}
 
         /** Only the id of the attempt is left, so that it never starts again. */
-        record Forgotten() implements Local {}
+        record Forgotten() implements LocalState {}
     }
 
     /** Whether an attempt is paused, or could be. */
-    enum Standing {
+    enum PauseStatus {
         CANNOT_PAUSE,
         CAN_PAUSE,
-        IS_ASKED_TO,
+        PAUSE_REQUESTED,
         PAUSED
     }
 
@@ -72,80 +72,81 @@ final class Reconciler {
      * The actions for the orders, in their order, and then those for all other attempts, by id.
      *
      * @param paused the paused attempts that stay; null if the service stated none, and then all stay
-     * @param mostPaused the most attempts that are paused at a time
+     * @param maxPaused the most attempts that are paused at a time
      * @param nowMillis the time on the boot clock, from which graces are counted
      */
     static List<Action> decide(
             Collection<AttemptOrder> orders,
             @Nullable Collection<UUID> paused,
             Collection<UUID> forget,
-            SortedMap<UUID, Local> locals,
-            int mostPaused,
+            SortedMap<UUID, LocalState> locals,
+            int maxPaused,
             long nowMillis) {
         List<Action> actions = new ArrayList<>();
         Set<UUID> ordered = new HashSet<>();
-        long standing =
-                locals.values().stream().filter(Reconciler::standsOrWill).count();
+        long pausedCount =
+                locals.values().stream().filter(Reconciler::isPausedOrPausing).count();
         for (AttemptOrder order : orders) {
             if (ordered.add(order.attemptId())) {
-                Optional<Local> local = Optional.ofNullable(locals.get(order.attemptId()));
+                Optional<LocalState> local = Optional.ofNullable(locals.get(order.attemptId()));
                 UUID before = order.resumes();
                 Optional<Action> action;
-                if (local.isEmpty() && before != null && locals.get(before) instanceof Local.Live live) {
+                if (local.isEmpty() && before != null && locals.get(before) instanceof LocalState.Live live) {
                     ordered.add(before);
-                    action = takeOver(order, before, live, nowMillis);
+                    action = resumeOrStop(order, before, live, nowMillis);
                 } else {
-                    action = carryOut(order, local, standing < mostPaused, nowMillis);
+                    action = actionFor(order, local, pausedCount < maxPaused, nowMillis);
                 }
-                standing += action.filter(Action.Pause.class::isInstance).isPresent() ? 1 : 0;
+                pausedCount += action.filter(Action.Pause.class::isInstance).isPresent() ? 1 : 0;
                 action.ifPresent(actions::add);
             }
         }
-        Set<UUID> takenIn = Set.copyOf(new HashSet<>(forget));
-        Set<UUID> staying = paused == null ? Set.of() : Set.copyOf(new HashSet<>(paused));
+        Set<UUID> acknowledged = Set.copyOf(new HashSet<>(forget));
+        Set<UUID> stayingPaused = paused == null ? Set.of() : Set.copyOf(new HashSet<>(paused));
         locals.forEach((id, local) -> {
-            boolean stays = local instanceof Local.Live live
-                    && live.standing() == Standing.PAUSED
-                    && (paused == null || staying.contains(id));
+            boolean stays = local instanceof LocalState.Live live
+                    && live.pauseStatus() == PauseStatus.PAUSED
+                    && (paused == null || stayingPaused.contains(id));
             if (!ordered.contains(id) && !stays) {
-                endUnordered(id, local, takenIn.contains(id), nowMillis).ifPresent(actions::add);
+                endUnordered(id, local, acknowledged.contains(id), nowMillis).ifPresent(actions::add);
             }
         });
         return List.copyOf(actions);
     }
 
-    private static boolean standsOrWill(Local local) {
-        return local instanceof Local.Live live
+    private static boolean isPausedOrPausing(LocalState local) {
+        return local instanceof LocalState.Live live
                 && live.stop().isEmpty()
-                && (live.standing() == Standing.PAUSED || live.standing() == Standing.IS_ASKED_TO);
+                && (live.pauseStatus() == PauseStatus.PAUSED || live.pauseStatus() == PauseStatus.PAUSE_REQUESTED);
     }
 
     /**
      * Takes over the paused attempt. While a process of it lives, its workload neither starts nor ends in any other
      * way: the processes continue as the new attempt, or end first.
      */
-    private static Optional<Action> takeOver(AttemptOrder order, UUID paused, Local.Live live, long nowMillis) {
+    private static Optional<Action> resumeOrStop(
+            AttemptOrder order, UUID paused, LocalState.Live live, long nowMillis) {
         return switch (order.desired()) {
             case Desired.Run(), Desired.Pause(long _) ->
-                live.keepsStill() ? Optional.of(new Action.Resume(order, paused)) : Optional.empty();
+                live.isPaused() ? Optional.of(new Action.Resume(order, paused)) : Optional.empty();
             case Desired.Stop(StopReason reason, long graceMillis) ->
                 stop(paused, live, reason, graceMillis, nowMillis);
         };
     }
 
     /** @param mayPause whether one more attempt may be paused */
-    private static Optional<Action> carryOut(
-            AttemptOrder order, Optional<Local> local, boolean mayPause, long nowMillis) {
+    private static Optional<Action> actionFor(
+            AttemptOrder order, Optional<LocalState> local, boolean mayPause, long nowMillis) {
         if (local.isEmpty()) {
             return Optional.of(
                     switch (order.desired()) {
                         case Desired.Run() -> new Action.Start(order);
-                        case Desired.Stop(StopReason reason, long _) -> notStarted(order, reason);
-                        case Desired.Pause(long _) -> notStarted(order, StopReason.PREEMPTED);
+                        case Desired.Stop(StopReason reason, long _) -> refuseStopped(order, reason);
+                        case Desired.Pause(long _) -> refuseStopped(order, StopReason.PREEMPTED);
                     });
         }
         return switch (local.get()) {
-            case Local.Live live ->
+            case LocalState.Live live ->
                 switch (order.desired()) {
                     case Desired.Run() -> Optional.empty(); // A stop is never taken back.
                     case Desired.Stop(StopReason reason, long graceMillis) ->
@@ -153,23 +154,23 @@ final class Reconciler {
                     case Desired.Pause(long graceMillis) ->
                         pause(order.attemptId(), live, mayPause, graceMillis, nowMillis);
                 };
-            case Local.Over() -> Optional.empty(); // It stays until the service has processed its end.
-            case Local.Forgotten() ->
+            case LocalState.Ended() -> Optional.empty(); // It stays until the service has processed its end.
+            case LocalState.Forgotten() ->
                 Optional.of(new Action.Refuse(order, Outcome.LOST, "it was here before, and ended"));
         };
     }
 
-    private static Action notStarted(AttemptOrder order, StopReason reason) {
+    private static Action refuseStopped(AttemptOrder order, StopReason reason) {
         return new Action.Refuse(order, reason.outcome(), "stopped before it was started");
     }
 
     private static Optional<Action> pause(
-            UUID id, Local.Live live, boolean mayPause, long graceMillis, long nowMillis) {
+            UUID id, LocalState.Live live, boolean mayPause, long graceMillis, long nowMillis) {
         if (live.stop().isPresent()) {
             return Optional.empty();
         }
-        return switch (live.standing()) {
-            case IS_ASKED_TO, PAUSED -> Optional.empty();
+        return switch (live.pauseStatus()) {
+            case PAUSE_REQUESTED, PAUSED -> Optional.empty();
             case CAN_PAUSE ->
                 mayPause
                         ? Optional.of(new Action.Pause(new PauseRequest(id, graceMillis, nowMillis + graceMillis)))
@@ -178,12 +179,12 @@ final class Reconciler {
         };
     }
 
-    private static Optional<Action> endUnordered(UUID id, Local local, boolean takenIn, long nowMillis) {
+    private static Optional<Action> endUnordered(UUID id, LocalState local, boolean acknowledged, long nowMillis) {
         return switch (local) {
-            case Local.Live live when live.stop().isPresent() -> Optional.empty();
-            case Local.Live live -> stop(id, live, StopReason.GIVEN_UP, live.graceMillis(), nowMillis);
-            case Local.Over() -> takenIn ? Optional.of(new Action.Forget(id)) : Optional.empty();
-            case Local.Forgotten() -> Optional.empty();
+            case LocalState.Live live when live.stop().isPresent() -> Optional.empty();
+            case LocalState.Live live -> stop(id, live, StopReason.GIVEN_UP, live.graceMillis(), nowMillis);
+            case LocalState.Ended() -> acknowledged ? Optional.of(new Action.Forget(id)) : Optional.empty();
+            case LocalState.Forgotten() -> Optional.empty();
         };
     }
 
@@ -193,13 +194,13 @@ final class Reconciler {
      * its abort callback runs.
      */
     private static Optional<Action> stop(
-            UUID id, Local.Live live, StopReason reason, long graceMillis, long nowMillis) {
+            UUID id, LocalState.Live live, StopReason reason, long graceMillis, long nowMillis) {
         boolean late = graceMillis == 0;
         long grace = late && live.stop().isEmpty() ? live.graceMillis() : graceMillis;
         StopRequest request = new StopRequest(reason, grace, nowMillis + grace);
-        boolean saysMore = live.stop()
+        boolean changesRequest = live.stop()
                 .map(before -> before.reason() != reason || !late && request.deadlineMillis() < before.deadlineMillis())
                 .orElse(true);
-        return saysMore ? Optional.of(new Action.Stop(id, request)) : Optional.empty();
+        return changesRequest ? Optional.of(new Action.Stop(id, request)) : Optional.empty();
     }
 }

@@ -31,22 +31,22 @@ final class ReportCache {
     /** The most entries of a folder that are examined. */
     private static final int MAX_CHECKPOINTS = 10_000;
 
-    private final Map<UUID, Long> told = new HashMap<>();
+    private final Map<UUID, Long> receivedBytes = new HashMap<>();
 
-    List<AttemptReport> of(SortedMap<UUID, AttemptState> states, Attempts attempts) {
+    List<AttemptReport> buildReports(SortedMap<UUID, AttemptState> states, Attempts attempts) {
         List<AttemptReport> reports = new ArrayList<>();
         for (var entry : states.entrySet()) {
             if (reports.size() == Protocol.MAX_ATTEMPTS) {
                 break; // The service lets the agent forget ended attempts, which makes room for the rest.
             }
             UUID id = entry.getKey();
-            Attempts.Places places = attempts.places(id);
+            Attempts.WorkFolders places = attempts.folders(id);
             reports.add(new AttemptReport(
                     id,
                     entry.getValue(),
-                    orNothing(() -> newest(places.checkpoints()).orElse(null)),
-                    orNothing(() -> tail(id, places.output())),
-                    orNothing(() -> {
+                    orNull(() -> newestCheckpoint(places.checkpoints()).orElse(null)),
+                    orNull(() -> tail(id, places.output())),
+                    orNull(() -> {
                         OptionalLong endedAgo = attempts.endedAgoMillis(id, entry.getValue());
                         return endedAgo.isPresent() ? endedAgo.getAsLong() : null;
                     })));
@@ -54,22 +54,22 @@ final class ReportCache {
         return reports;
     }
 
-    private interface Look<T> {
+    private interface PartReader<T> {
         @Nullable
-        T take() throws IOException;
+        T read() throws IOException;
     }
 
     /** Omits an unreadable part of the report: work may close its own folders, and its node must still report. */
-    private static <T> @Nullable T orNothing(Look<T> look) {
+    private static <T> @Nullable T orNull(PartReader<T> partReader) {
         try {
-            return look.take();
+            return partReader.read();
         } catch (IOException | UncheckedIOException e) {
             return null;
         }
     }
 
     private @Nullable LogTail tail(UUID id, Path output) throws IOException {
-        if (AttemptOutput.totalBytes(output) == told.getOrDefault(id, 0L)) {
+        if (AttemptOutput.totalBytes(output) == receivedBytes.getOrDefault(id, 0L)) {
             return null;
         }
         AttemptOutput.Tail tail = AttemptOutput.tail(output, Protocol.MAX_LOG_TAIL_BYTES);
@@ -77,11 +77,11 @@ final class ReportCache {
     }
 
     /** Records that the service has received these reports. */
-    void answered(List<AttemptReport> reports) {
+    void recordReceived(List<AttemptReport> reports) {
         for (AttemptReport report : reports) {
             LogTail log = report.log();
             if (log != null) {
-                told.put(report.attemptId(), log.totalBytes());
+                receivedBytes.put(report.attemptId(), log.totalBytes());
             }
         }
     }
@@ -90,8 +90,8 @@ final class ReportCache {
     boolean outputHasGrown(Iterable<UUID> ids, Attempts attempts) {
         for (UUID id : ids) {
             Long total =
-                    orNothing(() -> AttemptOutput.totalBytes(attempts.places(id).output()));
-            if (total != null && !total.equals(told.getOrDefault(id, 0L))) {
+                    orNull(() -> AttemptOutput.totalBytes(attempts.folders(id).output()));
+            if (total != null && !total.equals(receivedBytes.getOrDefault(id, 0L))) {
                 return true;
             }
         }
@@ -99,11 +99,11 @@ final class ReportCache {
     }
 
     void retainOnly(SortedMap<UUID, AttemptState> states) {
-        told.keySet().retainAll(states.keySet());
+        receivedBytes.keySet().retainAll(states.keySet());
     }
 
     /** The finished entry that was changed last (ties: the last by name). The agent does not read the content. */
-    static Optional<Checkpoint> newest(Path folder) throws IOException {
+    static Optional<Checkpoint> newestCheckpoint(Path folder) throws IOException {
         if (!Files.isDirectory(folder, LinkOption.NOFOLLOW_LINKS)) {
             return Optional.empty();
         }

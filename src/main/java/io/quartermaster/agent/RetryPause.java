@@ -11,7 +11,7 @@ import java.util.random.RandomGenerator;
  */
 final class RetryPause {
     /** The longest wait, as a fraction of the lease: four seconds of the usual sixty. */
-    private static final int PARTS_OF_LEASE = 15;
+    private static final int LEASE_DIVISOR = 15;
 
     private final long minMillis;
     private final long maxMillis;
@@ -29,7 +29,7 @@ final class RetryPause {
         return failures > 0;
     }
 
-    void succeeded() {
+    void recordSuccess() {
         failures = 0;
     }
 
@@ -39,11 +39,11 @@ final class RetryPause {
      * @param leaseMillis the length of the lease, 0 if it is not valid
      * @param asksAgain whether the service answered and asks for another call in a moment
      */
-    long afterFailure(long leaseMillis, boolean asksAgain) {
+    long nextPauseMillis(long leaseMillis, boolean asksAgain) {
         long full = asksAgain ? minMillis : Math.min(maxMillis, minMillis << Math.min(failures, 20));
         failures = asksAgain ? 1 : failures + 1;
         if (leaseMillis > 0) {
-            full = Math.min(full, Math.max(1, leaseMillis / PARTS_OF_LEASE));
+            full = Math.min(full, Math.max(1, leaseMillis / LEASE_DIVISOR));
         }
         return full - random.nextLong(full / 2 + 1);
     }

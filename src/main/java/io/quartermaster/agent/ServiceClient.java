@@ -20,7 +20,7 @@ import java.time.Duration;
 
 /** The client for calls to the service. A call blocks its thread; an interrupt of the thread aborts the call. */
 final class ServiceClient implements AutoCloseable {
-    private static final Duration CONNECT_LIMIT = Duration.ofSeconds(5);
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final long MAX_REPLY_BYTES = 32L << 20;
 
     private final HttpClient http;
@@ -33,7 +33,7 @@ final class ServiceClient implements AutoCloseable {
      */
     ServiceClient(AgentConfig config, Path session) throws IOException {
         this.http = HttpClient.newBuilder()
-                .connectTimeout(CONNECT_LIMIT)
+                .connectTimeout(CONNECT_TIMEOUT)
                 .version(HttpClient.Version.HTTP_1_1)
                 .build();
         this.json = JsonMapper.builder()
@@ -58,7 +58,7 @@ final class ServiceClient implements AutoCloseable {
      */
     Answer sync(SyncRequest request, long madeAtMillis, long answerMillis, BootClock clock)
             throws IOException, InterruptedException {
-        String token = tokenSource.current();
+        String token = tokenSource.validToken();
         long sentAtMillis = clock.millis();
         byte[] body = json.writeValueAsBytes(request.agedBy(sentAtMillis - madeAtMillis));
         HttpResponse<byte[]> response = send(
@@ -72,7 +72,7 @@ final class ServiceClient implements AutoCloseable {
                         .build(),
                 HttpResponse.BodyHandlers.limiting(HttpResponse.BodyHandlers.ofByteArray(), MAX_REPLY_BYTES));
         if (response.statusCode() == 401) {
-            tokenSource.refused(token);
+            tokenSource.discard(token);
         }
         if (response.statusCode() != 200) {
             throw failure(json, sync, response);

@@ -13,38 +13,39 @@ import java.util.UUID;
  */
 final class StartPacing {
 
-    static final long FIRST_MILLIS = 1_000;
-    static final long LONGEST_MILLIS = 60_000;
+    static final long FIRST_PAUSE_MILLIS = 1_000;
+    static final long MAX_PAUSE_MILLIS = 60_000;
 
     /**
      * How long other starts wait for one supervisor. One that has neither begun nor died by then hangs, and delays the
      * others no longer.
      */
-    static final long COMES_UP_MILLIS = 10_000;
+    static final long STARTUP_TIMEOUT_MILLIS = 10_000;
 
     /** The supervisors that have not begun yet, with the time of their start. */
-    private final Map<UUID, Long> comingUp = new HashMap<>();
+    private final Map<UUID, Long> starting = new HashMap<>();
 
-    private int diedInARow;
+    private int consecutiveDeaths;
     private long notBeforeMillis;
 
-    void started(UUID attempt, long nowMillis) {
-        comingUp.put(attempt, nowMillis);
+    void recordStart(UUID attempt, long nowMillis) {
+        starting.put(attempt, nowMillis);
     }
 
     /** Records that the supervisor of the attempt has begun, or has ended after it began. */
-    void began(UUID attempt) {
-        if (comingUp.remove(attempt) != null) {
-            diedInARow = 0;
+    void recordBegin(UUID attempt) {
+        if (starting.remove(attempt) != null) {
+            consecutiveDeaths = 0;
             notBeforeMillis = 0;
         }
     }
 
     /** Records that the supervisor of the attempt is gone. It counts only if the supervisor never began. */
-    void died(UUID attempt, long nowMillis) {
-        if (comingUp.remove(attempt) != null) {
-            notBeforeMillis = nowMillis + Math.min(LONGEST_MILLIS, FIRST_MILLIS << Math.min(diedInARow, 20));
-            diedInARow++;
+    void recordDeath(UUID attempt, long nowMillis) {
+        if (starting.remove(attempt) != null) {
+            notBeforeMillis =
+                    nowMillis + Math.min(MAX_PAUSE_MILLIS, FIRST_PAUSE_MILLIS << Math.min(consecutiveDeaths, 20));
+            consecutiveDeaths++;
         }
     }
 
@@ -53,8 +54,9 @@ final class StartPacing {
      * other may start.
      */
     long pauseMillis(long nowMillis) {
-        if (diedInARow > 0 && comingUp.values().stream().anyMatch(since -> nowMillis - since < COMES_UP_MILLIS)) {
-            return FIRST_MILLIS;
+        if (consecutiveDeaths > 0
+                && starting.values().stream().anyMatch(since -> nowMillis - since < STARTUP_TIMEOUT_MILLIS)) {
+            return FIRST_PAUSE_MILLIS;
         }
         return Math.max(0, notBeforeMillis - nowMillis);
     }

@@ -39,7 +39,7 @@ final class StateFolder implements AutoCloseable {
         if (Files.exists(path) && !Files.exists(path.resolve(LOCK)) && !isEmpty(path)) {
             throw new IOException("%s holds other files; give the agent a folder of its own".formatted(path));
         }
-        make(path, "rwx--x--x");
+        createFolder(path, "rwx--x--x");
         FileChannel channel = openLock(path.resolve(LOCK));
         FileLock lock = null;
         try {
@@ -52,12 +52,12 @@ final class StateFolder implements AutoCloseable {
             throw new IOException("another agent is already using " + path);
         }
         StateFolder state = new StateFolder(path, channel);
-        make(state.attempts(), "rwx------");
-        make(state.forgotten(), "rwx------");
-        make(state.program(), "rwx--x--x");
-        make(state.trash(), "rwx------");
-        make(state.identity(), "rwx------");
-        make(state.tenants(), "rwx--x--x");
+        createFolder(state.attempts(), "rwx------");
+        createFolder(state.forgotten(), "rwx------");
+        createFolder(state.program(), "rwx--x--x");
+        createFolder(state.trash(), "rwx------");
+        createFolder(state.identity(), "rwx------");
+        createFolder(state.tenants(), "rwx--x--x");
         return state;
     }
 
@@ -78,7 +78,7 @@ final class StateFolder implements AutoCloseable {
         }
     }
 
-    private static void make(Path folder, String permissions) throws IOException {
+    private static void createFolder(Path folder, String permissions) throws IOException {
         Files.createDirectories(folder);
         Files.setPosixFilePermissions(folder, PosixFilePermissions.fromString(permissions));
     }
@@ -163,9 +163,9 @@ final class StateFolder implements AutoCloseable {
     }
 
     void makeTenant(String tenant) throws IOException {
-        make(tenants().resolve(tenant), "rwx--x--x");
-        make(checkpoints(tenant), "rwx--x--x");
-        make(work(tenant), "rwx--x--x");
+        createFolder(tenants().resolve(tenant), "rwx--x--x");
+        createFolder(checkpoints(tenant), "rwx--x--x");
+        createFolder(work(tenant), "rwx--x--x");
     }
 
     @Override

@@ -29,13 +29,13 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads: one caller at a time; renewals have their own thread, and this object guards the shared fields.
  */
 final class TokenSource {
-    private static final Duration LIMIT = Duration.ofSeconds(10);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(10);
 
     /** The pause between two tries to renew a token that is still valid, or to get an optional one. */
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(30);
+    private static final long RETRY_INTERVAL_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** An access token is not used in its last seconds: it may have expired when the service checks it. */
-    private static final long LAST_NANOS = TimeUnit.SECONDS.toNanos(3);
+    private static final long EXPIRY_MARGIN_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private final HttpClient http;
     private final ObjectMapper json;
@@ -74,19 +74,19 @@ final class TokenSource {
     }
 
     /** The token for the next call. */
-    String current() throws IOException, InterruptedException {
-        NodeSession kept = session();
-        if (kept != null) {
-            if (System.currentTimeMillis() >= kept.renewAtEpochMillis()) {
-                renewBeside("session", () -> open(kept.token()));
+    String validToken() throws IOException, InterruptedException {
+        NodeSession known = session();
+        if (known != null) {
+            if (System.currentTimeMillis() >= known.renewAtEpochMillis()) {
+                renewInBackground("session", () -> openSession(known.token()));
             }
-            return kept.token();
+            return known.token();
         }
-        String shown = accessToken();
+        String fallback = accessToken();
         if (System.nanoTime() - openAfterNanos >= 0) {
-            openAfterNanos = System.nanoTime() + RETRY_NANOS;
+            openAfterNanos = System.nanoTime() + RETRY_INTERVAL_NANOS;
             try {
-                return open(shown).token();
+                return openSession(fallback).token();
             } catch (ServiceFailure e) {
                 boolean unknown = e.status() == 404 || e.status() == 405;
                 if (!unknown) {
@@ -96,23 +96,23 @@ final class TokenSource {
                 // The service cannot be reached; the call itself will report that.
             }
         }
-        return shown;
+        return fallback;
     }
 
     private String accessToken() throws IOException, InterruptedException {
-        AccessToken kept = access();
+        AccessToken known = access();
         long now = System.nanoTime();
-        if (kept == null || now - kept.endAtNanos() >= 0) {
+        if (known == null || now - known.endAtNanos() >= 0) {
             return login().text();
         }
-        if (now - kept.renewAtNanos() >= 0) {
-            renewBeside("access token", this::login);
+        if (now - known.renewAtNanos() >= 0) {
+            renewInBackground("access token", this::login);
         }
-        return kept.text();
+        return known.text();
     }
 
     /** Renews concurrently: while the current token is valid, no call waits for the next one. */
-    private synchronized void renewBeside(String what, Step renewal) {
+    private synchronized void renewInBackground(String what, Step renewal) {
         if (renewing || System.nanoTime() - renewAfterNanos < 0) {
             return;
         }
@@ -125,14 +125,14 @@ final class TokenSource {
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
             } finally {
-                renewed();
+                endRenewal();
             }
         });
     }
 
-    private synchronized void renewed() {
+    private synchronized void endRenewal() {
         renewing = false;
-        renewAfterNanos = System.nanoTime() + RETRY_NANOS;
+        renewAfterNanos = System.nanoTime() + RETRY_INTERVAL_NANOS;
     }
 
     private synchronized @Nullable NodeSession session() {
@@ -147,7 +147,7 @@ final class TokenSource {
         String form = "grant_type=client_credentials&client_id=%s&client_secret=%s"
                 .formatted(encode(credentials.clientId()), encode(credentials.clientSecret()));
         HttpRequest request = HttpRequest.newBuilder(credentials.tokenEndpoint())
-                .timeout(LIMIT)
+                .timeout(REQUEST_TIMEOUT)
                 .header("Content-Type", "application/x-www-form-urlencoded")
                 .POST(HttpRequest.BodyPublishers.ofString(form))
                 .build();
@@ -162,9 +162,11 @@ final class TokenSource {
         if (fresh.isEmpty()) {
             throw new IOException("%s answered without a token".formatted(credentials.tokenEndpoint()));
         }
-        long life = TimeUnit.SECONDS.toNanos(body.path("expires_in").asLong(60));
-        AccessToken token =
-                new AccessToken(fresh, sentAtNanos + life / 2, sentAtNanos + Math.max(life / 2, life - LAST_NANOS));
+        long lifetimeNanos = TimeUnit.SECONDS.toNanos(body.path("expires_in").asLong(60));
+        AccessToken token = new AccessToken(
+                fresh,
+                sentAtNanos + lifetimeNanos / 2,
+                sentAtNanos + Math.max(lifetimeNanos / 2, lifetimeNanos - EXPIRY_MARGIN_NANOS));
         synchronized (this) {
             access = token;
         }
@@ -172,10 +174,10 @@ final class TokenSource {
     }
 
     /** Opens a new session with a valid token. */
-    private NodeSession open(String shown) throws IOException, InterruptedException {
+    private NodeSession openSession(String bearer) throws IOException, InterruptedException {
         HttpRequest request = HttpRequest.newBuilder(sessions)
-                .timeout(LIMIT)
-                .header("Authorization", "Bearer " + shown)
+                .timeout(REQUEST_TIMEOUT)
+                .header("Authorization", "Bearer " + bearer)
                 .header("Accept", "application/json")
                 .POST(HttpRequest.BodyPublishers.noBody())
                 .build();
@@ -185,11 +187,11 @@ final class TokenSource {
         }
         JsonNode body = json.readTree(response.body());
         String token = body.path("token").asText("");
-        long life = body.path("lifeMillis").asLong(0);
-        if (token.isEmpty() || life <= 0) {
+        long lifetimeMillis = body.path("lifeMillis").asLong(0);
+        if (token.isEmpty() || lifetimeMillis <= 0) {
             throw new IOException("%s answered without a session".formatted(sessions));
         }
-        NodeSession opened = new NodeSession(token, System.currentTimeMillis() + life / 2);
+        NodeSession opened = new NodeSession(token, System.currentTimeMillis() + lifetimeMillis / 2);
         synchronized (this) {
             session = opened;
             opened.write(file);
@@ -198,15 +200,15 @@ final class TokenSource {
     }
 
     /** Discards a token that the service refused. */
-    synchronized void refused(String token) throws IOException {
-        NodeSession kept = session;
-        AccessToken shown = access;
-        if (kept != null && kept.token().equals(token)) {
+    synchronized void discard(String token) throws IOException {
+        NodeSession knownSession = session;
+        AccessToken knownAccess = access;
+        if (knownSession != null && knownSession.token().equals(token)) {
             session = null;
             Files.deleteIfExists(file);
             openAfterNanos = System.nanoTime();
         }
-        if (shown != null && shown.text().equals(token)) {
+        if (knownAccess != null && knownAccess.text().equals(token)) {
             access = null;
         }
     }

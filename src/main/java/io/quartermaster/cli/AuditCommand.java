@@ -81,12 +81,12 @@ final class AuditCommand implements Callable<Integer> {
                 DemoWorld.CLI_CLIENT,
                 Secrets.in(folder).password(DemoWorld.CLI_SECRET));
         try {
-            JsonNode audit = operator.audit(request());
+            JsonNode audit = operator.runAudit(request());
             print(audit, spec.commandLine().getOut());
             return audit.path("holds").asBoolean(false) ? ExitCodes.OK : ExitCodes.INTERNAL;
         } catch (ApiFailure e) {
             spec.commandLine().getErr().println("qm: " + e.getMessage());
-            return e.badInput() ? ExitCodes.WRONG_OPTION : ExitCodes.INTERNAL;
+            return e.isBadInput() ? ExitCodes.WRONG_OPTION : ExitCodes.INTERNAL;
         }
     }
 

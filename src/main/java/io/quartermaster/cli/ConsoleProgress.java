@@ -19,17 +19,17 @@ final class ConsoleProgress implements ProgressListener {
     @Override
     public Step begin(String what) {
         long begun = System.nanoTime();
-        line("  ..  %s".formatted(what));
-        return outcome -> line(String.format(
+        printLine("  ..  %s".formatted(what));
+        return outcome -> printLine(String.format(
                 Locale.ROOT, "  ok  %-28s %-24s %5.1f s", what, outcome, (System.nanoTime() - begun) / 1e9));
     }
 
     @Override
     public void warn(String what) {
-        line("  !!  " + what);
+        printLine("  !!  " + what);
     }
 
-    private synchronized void line(String text) {
+    private synchronized void printLine(String text) {
         out.println(text.stripTrailing());
         out.flush();
     }

@@ -87,7 +87,7 @@ final class DemoCommand implements Callable<Integer> {
                             member(url, keycloak, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER, password),
                             member(url, keycloak, DemoWorld.BORROWER, DemoWorld.RND_MEMBER, password),
                             steps)
-                    .play();
+                    .run();
             return ExitCodes.OK;
         } catch (ApiFailure e) {
             spec.commandLine().getErr().println("qm: " + e.getMessage());

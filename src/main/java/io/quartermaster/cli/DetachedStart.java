@@ -22,10 +22,10 @@ import java.util.concurrent.TimeUnit;
 final class DetachedStart {
 
     /** Marks the command in the background; its arguments are those of the one in the foreground. */
-    private static final String DETACHED = "qm.detached";
+    private static final String DETACHED_PROPERTY = "qm.detached";
 
-    private static final Duration PATIENCE = Duration.ofMinutes(10);
-    private static final Duration LOOK_EVERY = Duration.ofMillis(100);
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(10);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
     private final PrintWriter out;
     private final DataFolder folder;
@@ -37,7 +37,7 @@ final class DetachedStart {
 
     /** Whether this process was started by {@link #start}. */
     static boolean isDetached() {
-        return Boolean.getBoolean(DETACHED);
+        return Boolean.getBoolean(DETACHED_PROPERTY);
     }
 
     int start(List<String> arguments) throws IOException, InterruptedException {
@@ -48,7 +48,7 @@ final class DetachedStart {
                 .filter(option -> !option.startsWith("-Dqm.home="))
                 .toList();
         List<String> options = new ArrayList<>(jvmOptions);
-        options.add("-D" + DETACHED + "=true");
+        options.add("-D" + DETACHED_PROPERTY + "=true");
         List<String> command = new ArrayList<>(EmbeddedServices.ownSession());
         command.addAll(Installation.launch(options));
         arguments.stream().filter(argument -> !argument.equals("--detach")).forEach(command::add);
@@ -57,27 +57,27 @@ final class DetachedStart {
                 .redirectErrorStream(true)
                 .redirectOutput(log.toFile())
                 .start();
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + START_TIMEOUT.toNanos();
         long shown = 0;
         boolean ended = false;
         while (System.nanoTime() < end) {
             // The service writes its last line before it is ready, so the log is complete when it is read after that.
             boolean ready = RunFile.ofRunning(folder).filter(RunFile::ready).isPresent();
-            shown = show(log, shown);
+            shown = printNewLines(log, shown);
             if (ended) {
                 return process.exitValue();
             }
             if (ready) {
                 return ExitCodes.OK;
             }
-            ended = process.waitFor(LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS);
+            ended = process.waitFor(POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS);
         }
         throw new StartFailure(
-                "The service was not ready after " + PATIENCE.toMinutes() + " minutes; see " + log + ".");
+                "The service was not ready after " + START_TIMEOUT.toMinutes() + " minutes; see " + log + ".");
     }
 
     /** Prints the lines added since, and returns the new position. */
-    private long show(Path log, long from) throws IOException {
+    private long printNewLines(Path log, long from) throws IOException {
         byte[] all = Files.readAllBytes(log);
         out.print(new String(all, (int) from, all.length - (int) from, java.nio.charset.StandardCharsets.UTF_8));
         out.flush();

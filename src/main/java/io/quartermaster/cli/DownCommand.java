@@ -22,7 +22,7 @@ import picocli.CommandLine.Spec;
         exitCodeList = {"0:no program runs on the data folder"})
 final class DownCommand implements Callable<Integer> {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(90);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(90);
 
     @Spec
     private CommandSpec spec;
@@ -47,7 +47,7 @@ final class DownCommand implements Callable<Integer> {
                     "Stopping Quartermaster (process %d) ...%n",
                     run.get().process().pid());
             out.flush();
-            end(run.get(), out);
+            endProcess(run.get(), out);
         }
         EmbeddedServices.endLeftovers(folder);
         RunFile.remove(folder);
@@ -55,10 +55,10 @@ final class DownCommand implements Callable<Integer> {
         out.flush();
     }
 
-    private static void end(RunFile run, PrintWriter out) throws InterruptedException {
+    private static void endProcess(RunFile run, PrintWriter out) throws InterruptedException {
         Optional<ProcessHandle> process = run.process().find();
         process.ifPresent(ProcessHandle::destroy);
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + STOP_TIMEOUT.toNanos();
         while (run.process().find().isPresent()) {
             if (System.nanoTime() > end) {
                 out.printf("The process does not end; killing it.%n");

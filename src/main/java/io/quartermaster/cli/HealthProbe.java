@@ -16,45 +16,45 @@ import java.util.Optional;
 final class HealthProbe implements AutoCloseable {
 
     /** The health check that fails while users cannot sign in. */
-    private static final String IDENTITY = "identity";
+    private static final String IDENTITY_CHECK = "identity";
 
-    private static final Duration PATIENCE = Duration.ofSeconds(3);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(3);
 
     private final HttpClient client =
-            HttpClient.newBuilder().connectTimeout(PATIENCE).build();
+            HttpClient.newBuilder().connectTimeout(REQUEST_TIMEOUT).build();
     private final ObjectMapper json = new ObjectMapper();
 
     /**
      * The health of the service.
      *
      * @param up ready in every respect
-     * @param serves ready except for Keycloak, which takes longer to start and has a check of its own
+     * @param canServe ready except for Keycloak, which takes longer to start and has a check of its own
      * @param checks the name and the result of each check, in the service's order
      */
-    record Health(boolean up, boolean serves, Map<String, String> checks) {}
+    record Health(boolean up, boolean canServe, Map<String, String> checks) {}
 
     /** Empty when the service does not answer. */
-    Optional<Health> ready(String url) throws InterruptedException {
+    Optional<Health> readiness(String url) throws InterruptedException {
         try {
             HttpResponse<String> answer = client.send(
                     HttpRequest.newBuilder(URI.create(url + "/health/ready"))
-                            .timeout(PATIENCE)
+                            .timeout(REQUEST_TIMEOUT)
                             .build(),
                     HttpResponse.BodyHandlers.ofString());
             JsonNode body = json.readTree(answer.body());
             Map<String, String> checks = new LinkedHashMap<>();
-            boolean serves = true;
+            boolean canServe = true;
             for (JsonNode check : body.path("checks")) {
-                serves &= check.path("name").asText().equals(IDENTITY)
+                canServe &= check.path("name").asText().equals(IDENTITY_CHECK)
                         || check.path("status").asText().equals("UP");
-                String said = check.path("data")
+                String state = check.path("data")
                         .path("state")
                         .asText(check.path("status").asText());
-                checks.put(check.path("name").asText(), said);
+                checks.put(check.path("name").asText(), state);
             }
             return Optional.of(
-                    new Health(body.path("status").asText().equals("UP"), serves && !checks.isEmpty(), checks));
-        } catch (IOException notThere) {
+                    new Health(body.path("status").asText().equals("UP"), canServe && !checks.isEmpty(), checks));
+        } catch (IOException unreachable) {
             return Optional.empty();
         }
     }

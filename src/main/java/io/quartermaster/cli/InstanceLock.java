@@ -15,7 +15,7 @@ import java.util.Optional;
 record InstanceLock(FileChannel channel, FileLock lock) implements AutoCloseable {
 
     /** Empty when another process holds it. */
-    static Optional<InstanceLock> tryTake(DataFolder folder) {
+    static Optional<InstanceLock> tryAcquire(DataFolder folder) {
         try {
             FileChannel channel =
                     FileChannel.open(folder.resolve("lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);

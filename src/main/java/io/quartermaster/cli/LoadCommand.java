@@ -187,7 +187,7 @@ final class LoadCommand implements Callable<Integer> {
                 "-Dquartermaster.http.tenant-burst=1000000"));
         if (retentionMinutes > 0) {
             for (String kept : List.of("workloads.feed-kept", "workloads.environment-kept", "idempotency.kept")) {
-                options.add("-Dquartermaster." + kept + "=" + RetentionRun.KEPT.toSeconds() + "s");
+                options.add("-Dquartermaster." + kept + "=" + RetentionRun.RETENTION.toSeconds() + "s");
             }
         }
         return options;

@@ -19,13 +19,13 @@ import java.util.concurrent.TimeUnit;
  */
 final class MeasuredService implements AutoCloseable {
 
-    private static final Duration START_PATIENCE = Duration.ofMinutes(10);
-    private static final Duration LOOK_EVERY = Duration.ofMillis(200);
-    private static final long STOP_SECONDS = 30;
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(10);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(200);
+    private static final long STOP_TIMEOUT_SECONDS = 30;
 
     private final DataFolder folder;
     private final Process process;
-    private final Thread hook = new Thread(this::end, "end");
+    private final Thread shutdownHook = new Thread(this::stop, "end");
 
     private MeasuredService(DataFolder folder, Process process) {
         this.folder = folder;
@@ -48,7 +48,7 @@ final class MeasuredService implements AutoCloseable {
                 .redirectOutput(folder.log("up").toFile())
                 .start();
         MeasuredService service = new MeasuredService(folder, process);
-        Runtime.getRuntime().addShutdownHook(service.hook);
+        Runtime.getRuntime().addShutdownHook(service.shutdownHook);
         return service;
     }
 
@@ -58,19 +58,19 @@ final class MeasuredService implements AutoCloseable {
 
     /** Waits until the service is ready. */
     RunFile awaitReady() throws InterruptedException {
-        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        long end = System.nanoTime() + START_TIMEOUT.toNanos();
         do {
             Optional<RunFile> run = RunFile.ofRunning(folder).filter(RunFile::ready);
             if (run.isPresent()) {
                 return run.get();
             }
-        } while (System.nanoTime() < end && !process.waitFor(LOOK_EVERY.toMillis(), TimeUnit.MILLISECONDS));
+        } while (System.nanoTime() < end && !process.waitFor(POLL_INTERVAL.toMillis(), TimeUnit.MILLISECONDS));
         throw new ApiFailure("The service did not start; see " + folder.log("up"));
     }
 
     /** Stops the service and deletes its folder. */
     void delete() throws IOException {
-        end();
+        stop();
         folder.empty();
         Files.delete(folder.path());
         Files.delete(folder.path().getParent());
@@ -78,13 +78,13 @@ final class MeasuredService implements AutoCloseable {
 
     @Override
     public void close() {
-        end();
+        stop();
     }
 
-    private void end() {
+    private void stop() {
         process.destroy();
         try {
-            if (!process.waitFor(STOP_SECONDS, TimeUnit.SECONDS)) {
+            if (!process.waitFor(STOP_TIMEOUT_SECONDS, TimeUnit.SECONDS)) {
                 process.destroyForcibly();
             }
         } catch (InterruptedException e) {

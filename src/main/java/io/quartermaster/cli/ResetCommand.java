@@ -50,7 +50,7 @@ final class ResetCommand implements Callable<Integer> {
             out.println("There is no data folder " + folder.path() + ".");
             return ExitCodes.OK;
         }
-        if (!folder.isOurs()) {
+        if (!folder.isDataFolder()) {
             return refuse("The folder " + folder.path() + " was not made by Quartermaster; nothing was removed.");
         }
         Optional<RunFile> running = RunFile.ofRunning(folder);
@@ -64,7 +64,7 @@ final class ResetCommand implements Callable<Integer> {
         if (running.isPresent()) {
             DownCommand.stop(folder, out);
         }
-        Optional<InstanceLock> lock = InstanceLock.tryTake(folder);
+        Optional<InstanceLock> lock = InstanceLock.tryAcquire(folder);
         if (lock.isEmpty()) {
             return refuse("Another command uses the data folder; nothing was removed.");
         }

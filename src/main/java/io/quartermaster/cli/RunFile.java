@@ -52,7 +52,7 @@ record RunFile(
         Files.deleteIfExists(folder.resolve(NAME));
     }
 
-    RunFile becomeReady() {
+    RunFile asReady() {
         return new RunFile(process, url, managementUrl, keycloakUrl, postgres, redis, true);
     }
 

@@ -32,18 +32,18 @@ import java.util.concurrent.CompletableFuture;
 /** One run of the service in this process, from the checks before its start to the end of the last child. */
 final class ServiceRun {
 
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
-    private static final Duration SERVICE_PATIENCE = Duration.ofMinutes(3);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration SERVICE_START_TIMEOUT = Duration.ofMinutes(3);
     /** A developer may take long until the sources compile. */
-    private static final Duration DEVELOPMENT_PATIENCE = Duration.ofDays(1);
+    private static final Duration DEVELOPMENT_START_TIMEOUT = Duration.ofDays(1);
 
     private final PrintWriter out;
     private final ExternalServices externalServices;
     private final Settings settings;
     private final ProgressListener progressListener;
-    private final long begun = System.nanoTime();
+    private final long startedNanos = System.nanoTime();
     private final ServiceRunner serviceRunner;
-    private final CompletableFuture<Integer> ended = new CompletableFuture<>();
+    private final CompletableFuture<Integer> exitCode = new CompletableFuture<>();
 
     /** The values of the options. */
     record Settings(
@@ -67,9 +67,9 @@ final class ServiceRun {
     /**
      * Runs the service with its embedded servers; returns when it was asked to end.
      *
-     * @param elsewhere whether another process runs the service; this one then writes the settings for it
+     * @param externalService whether another process runs the service; this one then writes the settings for it
      */
-    int run(boolean elsewhere) {
+    int run(boolean externalService) {
         out.printf("Quartermaster starts; data in %s%n", settings.dataFolder());
         out.flush();
         if (isDemo() && !isLoopback(settings.listen().httpHost())) {
@@ -79,7 +79,7 @@ final class ServiceRun {
                     + ", or start an empty installation with --no-demo.");
         }
         DataFolder folder = DataFolder.open(settings.dataFolder());
-        Optional<InstanceLock> lock = InstanceLock.tryTake(folder);
+        Optional<InstanceLock> lock = InstanceLock.tryAcquire(folder);
         if (lock.isEmpty()) {
             out.println(RunFile.ofRunning(folder)
                     .map(UpCommand::alreadyRunning)
@@ -87,7 +87,7 @@ final class ServiceRun {
             out.flush();
             return ExitCodes.ALREADY_RUNNING;
         }
-        if (!elsewhere) {
+        if (!externalService) {
             Ports.requireFree(settings.listen().httpPort(), "the API", "--http-port or QM_HTTP_PORT");
             Ports.requireFree(
                     settings.listen().managementPort(),
@@ -98,25 +98,25 @@ final class ServiceRun {
         // From here on the hook ends the children in every case, even in the middle of their start.
         Runtime.getRuntime().addShutdownHook(new Thread(() -> stop(folder, services), "stop"));
         Set<String> before = Set.copyOf(System.getProperties().stringPropertyNames());
-        services.begin();
+        services.startAll();
         services.properties().forEach(System::setProperty);
         externalServices.properties().forEach(System::setProperty);
         settings.listen().apply();
-        if (!elsewhere) {
-            logProperties(folder);
+        if (!externalService) {
+            setLogProperties(folder);
         }
         String operatorSecret = Secrets.in(folder).password("operator.quartermaster-cli");
         Optional<DemoPasswords> passwords =
                 isDemo() ? Optional.of(DemoPasswords.of(folder, settings.demoPasswords())) : Optional.empty();
-        identityProperties(operatorSecret, passwords);
-        RunFile runFile = runFile();
+        setIdentityProperties(operatorSecret, passwords);
+        RunFile runFile = newRunFile();
         writeRunFile(folder, runFile);
-        if (elsewhere) {
+        if (externalService) {
             writeSettings(folder, before);
         }
-        services.broken().thenAccept(failure -> {
+        services.failure().thenAccept(failure -> {
             progressListener.warn(failure.toString());
-            end(ExitCodes.LOST_A_PART);
+            end(ExitCodes.COMPONENT_LOST);
         });
         Thread.ofPlatform().daemon().name("startup").start(() -> new Startup(
                         out,
@@ -125,35 +125,35 @@ final class ServiceRun {
                         services,
                         runFile,
                         passwords.map(made -> new Startup.Demo(operatorSecret, made, settings.unsafeDemo())),
-                        elsewhere ? DEVELOPMENT_PATIENCE : SERVICE_PATIENCE,
+                        externalService ? DEVELOPMENT_START_TIMEOUT : SERVICE_START_TIMEOUT,
                         this::end)
-                .follow(begun));
-        return elsewhere ? awaitSignal() : serviceRunner.run();
+                .run(startedNanos));
+        return externalService ? awaitSignal() : serviceRunner.run();
     }
 
     /** Writes the properties that this run has set, which are the settings of the service. */
     private static void writeSettings(DataFolder folder, Set<String> before) {
-        SortedMap<String, String> made = new TreeMap<>();
+        SortedMap<String, String> serviceSettings = new TreeMap<>();
         for (String name : System.getProperties().stringPropertyNames()) {
             if (!before.contains(name) && (name.startsWith("quarkus.") || name.startsWith("quartermaster."))) {
-                made.put(name, System.getProperty(name));
+                serviceSettings.put(name, System.getProperty(name));
             }
         }
         try {
-            new ServiceSettingsFile(folder).write(made);
+            new ServiceSettingsFile(folder).write(serviceSettings);
         } catch (IOException e) {
             throw new StartFailure("Cannot write into the data folder " + folder.path() + ": " + e.getMessage(), e);
         }
     }
 
     private void end(int code) {
-        ended.complete(code);
+        exitCode.complete(code);
         serviceRunner.end(code);
     }
 
     /** Waits for the signal that ends this process, or for the loss of a server. */
     private int awaitSignal() {
-        return ended.join();
+        return exitCode.join();
     }
 
     private EmbeddedConfig embeddedConfig(DataFolder folder) {
@@ -171,7 +171,7 @@ final class ServiceRun {
         ProgressListener.Step step = progressListener.begin("Stopping");
         try {
             // The JVM runs its hooks at the same time; the service's own hook must end before its database stops.
-            long end = System.nanoTime() + STOP_PATIENCE.toNanos();
+            long end = System.nanoTime() + STOP_TIMEOUT.toNanos();
             while (Application.currentApplication() != null && System.nanoTime() < end) {
                 // Quarkus's own wait for this event has no time limit.
                 Thread.sleep(20);
@@ -199,7 +199,7 @@ final class ServiceRun {
         return settings.demo() && externalServices.embedded().contains(Component.KEYCLOAK);
     }
 
-    private void identityProperties(String operatorSecret, Optional<DemoPasswords> passwords) {
+    private void setIdentityProperties(String operatorSecret, Optional<DemoPasswords> passwords) {
         System.setProperty("quartermaster.tenancy.cli-secret", operatorSecret);
         System.setProperty(
                 "quartermaster.tenancy.portal-url",
@@ -211,7 +211,7 @@ final class ServiceRun {
     }
 
     /** The console shows steps, not a log; the complete log is in the file. */
-    private static void logProperties(DataFolder folder) {
+    private static void setLogProperties(DataFolder folder) {
         for (Map.Entry<String, String> entry : Map.of(
                         "quarkus.log.file.enabled", "true",
                         "quarkus.log.file.path", folder.log("service").toString(),
@@ -227,7 +227,7 @@ final class ServiceRun {
         }
     }
 
-    private RunFile runFile() {
+    private RunFile newRunFile() {
         return new RunFile(
                 ProcessMark.of(ProcessHandle.current()),
                 "http://127.0.0.1:" + settings.listen().httpPort(),

@@ -29,8 +29,8 @@ final class Startup {
     private final RunFile runFile;
     private DemoConfinement confinement = new DemoConfinement(List.of(), "");
     private final Optional<Demo> demonstration;
-    private final Duration patience;
-    private final IntConsumer end;
+    private final Duration timeout;
+    private final IntConsumer exit;
 
     /** The values that loading the demonstration needs. */
     record Demo(String operatorSecret, DemoPasswords passwords, boolean unsafe) {}
@@ -42,37 +42,37 @@ final class Startup {
             EmbeddedServices services,
             RunFile runFile,
             Optional<Demo> demonstration,
-            Duration patience,
-            IntConsumer end) {
+            Duration timeout,
+            IntConsumer exit) {
         this.out = out;
         this.progressListener = progressListener;
         this.folder = folder;
         this.services = services;
         this.runFile = runFile;
         this.demonstration = demonstration;
-        this.patience = patience;
-        this.end = end;
+        this.timeout = timeout;
+        this.exit = exit;
     }
 
     /** Follows the start. The argument is the start of the command, on this JVM's nanosecond clock. */
-    void follow(long begun) {
+    void run(long startedNanos) {
         try {
             ProgressListener.Step service = progressListener.begin("Service");
             if (!awaitService()) {
                 progressListener.warn("The service did not become ready in time; see " + folder.log("service"));
-                end.accept(ExitCodes.CANNOT_START);
+                exit.accept(ExitCodes.CANNOT_START);
                 return;
             }
             service.done(runFile.url());
             services.identity().get();
-            Optional<DemoSeed.Loaded> demo = loadDemo();
-            summary((System.nanoTime() - begun) / 1e9, demo);
+            Optional<DemoSeed.LoadedDemo> demo = loadDemo();
+            printSummary((System.nanoTime() - startedNanos) / 1e9, demo);
             // After the last line, because a waiting command in the foreground stops showing lines then.
-            runFile.becomeReady().write(folder);
+            runFile.asReady().write(folder);
         } catch (ExecutionException e) {
             Throwable cause = e.getCause();
             progressListener.warn("Without Keycloak no user can sign in: " + (cause == null ? e : cause).getMessage());
-            end.accept(ExitCodes.CANNOT_START);
+            exit.accept(ExitCodes.CANNOT_START);
         } catch (IOException e) {
             progressListener.warn("Cannot write the run file: " + e.getMessage());
         } catch (InterruptedException e) {
@@ -81,12 +81,12 @@ final class Startup {
     }
 
     private boolean awaitService() throws InterruptedException {
-        long end = System.nanoTime() + patience.toNanos();
+        long end = System.nanoTime() + timeout.toNanos();
         try (HealthProbe healthProbe = new HealthProbe()) {
             while (System.nanoTime() < end) {
                 if (healthProbe
-                        .ready(runFile.managementUrl())
-                        .filter(HealthProbe.Health::serves)
+                        .readiness(runFile.managementUrl())
+                        .filter(HealthProbe.Health::canServe)
                         .isPresent()) {
                     return true;
                 }
@@ -98,18 +98,18 @@ final class Startup {
     }
 
     /** The service is usable without the demonstration, so a failure is only reported. */
-    private Optional<DemoSeed.Loaded> loadDemo() {
+    private Optional<DemoSeed.LoadedDemo> loadDemo() {
         if (demonstration.isEmpty()) {
             return Optional.empty();
         }
-        Demo given = demonstration.get();
+        Demo demo = demonstration.get();
         ProgressListener.Step step = progressListener.begin("Demonstration");
         try {
-            DemoSeed.Loaded loaded = new DemoSeed(
-                            runFile.url(), runFile.keycloakUrl(), given.operatorSecret(), given.passwords(), folder)
+            DemoSeed.LoadedDemo loaded = new DemoSeed(
+                            runFile.url(), runFile.keycloakUrl(), demo.operatorSecret(), demo.passwords(), folder)
                     .load();
             step.done(String.join(", ", DemoSeed.TENANTS));
-            confinement = DemoConfinement.choose(folder, given.unsafe());
+            confinement = DemoConfinement.choose(folder, demo.unsafe());
             services.startAgent(new EmbeddedAgent.Settings(
                     Installation.launchAgent(List.of("-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1")),
                     runFile.url(),
@@ -126,7 +126,7 @@ final class Startup {
         }
     }
 
-    private void summary(double seconds, Optional<DemoSeed.Loaded> demo) {
+    private void printSummary(double seconds, Optional<DemoSeed.LoadedDemo> demo) {
         String url = runFile.url();
         String management = runFile.managementUrl();
         out.printf(
@@ -150,11 +150,11 @@ final class Startup {
                 runFile.keycloakUrl(),
                 folder.resolve("secrets.properties"),
                 folder.resolve("log"));
-        out.println(demo.map(loaded -> users()).orElse("\n  curl " + management + "/health/ready\n"));
+        out.println(demo.map(loaded -> usersText()).orElse("\n  curl " + management + "/health/ready\n"));
         out.flush();
     }
 
-    private String users() {
+    private String usersText() {
         DemoPasswords passwords = demonstration.orElseThrow().passwords();
         return """
                   Operator     operator / %1$s            at realm operator

@@ -52,13 +52,13 @@ final class StatusCommand implements Callable<Integer> {
     }
 
     /** After the service was killed, its parts continue to run without it. */
-    private static void printLeftovers(PrintWriter out, Map<Component, Long> left) {
-        if (left.isEmpty()) {
+    private static void printLeftovers(PrintWriter out, Map<Component, Long> leftovers) {
+        if (leftovers.isEmpty()) {
             out.println("Quartermaster does not run. Start it with qm up.");
             return;
         }
         out.println("The service does not run, but these parts of it do. qm up adopts them, qm down ends them.");
-        left.forEach((component, pid) -> line(out, component.title(), "process " + pid));
+        leftovers.forEach((component, pid) -> printLine(out, component.title(), "process " + pid));
     }
 
     private static boolean printRun(PrintWriter out, RunFile run) throws InterruptedException {
@@ -66,22 +66,24 @@ final class StatusCommand implements Callable<Integer> {
                 ? 0
                 : Duration.between(Instant.ofEpochMilli(run.process().startMillis()), Instant.now())
                         .toSeconds();
-        line(
+        printLine(
                 out,
                 "Service",
                 "%s   process %d, up %s".formatted(run.url(), run.process().pid(), Duration.ofSeconds(upSeconds)));
-        line(out, "Management", run.managementUrl());
-        line(out, "PostgreSQL", run.postgres());
-        line(out, "Redis", run.redis());
-        line(out, "Keycloak", run.keycloakUrl());
+        printLine(out, "Management", run.managementUrl());
+        printLine(out, "PostgreSQL", run.postgres());
+        printLine(out, "Redis", run.redis());
+        printLine(out, "Keycloak", run.keycloakUrl());
         try (HealthProbe healthProbe = new HealthProbe()) {
-            Optional<HealthProbe.Health> health = healthProbe.ready(run.managementUrl());
+            Optional<HealthProbe.Health> health = healthProbe.readiness(run.managementUrl());
             if (health.isEmpty()) {
-                line(out, "Health", "does not answer");
+                printLine(out, "Health", "does not answer");
                 return false;
             }
-            line(out, "Health", health.get().up() ? "ready" : "not ready");
-            health.get().checks().forEach((name, said) -> out.printf("               %s: %s%n", name, said));
+            printLine(out, "Health", health.get().up() ? "ready" : "not ready");
+            health.get()
+                    .checks()
+                    .forEach((name, checkState) -> out.printf("               %s: %s%n", name, checkState));
             return health.get().up();
         }
     }
@@ -90,10 +92,10 @@ final class StatusCommand implements Callable<Integer> {
         String size = Files.isDirectory(folder.path())
                 ? String.format(Locale.ROOT, "%s   %.1f MiB", folder.path(), folder.sizeBytes() / 1048576.0)
                 : folder.path() + "   does not exist yet";
-        line(out, "Data", size);
+        printLine(out, "Data", size);
     }
 
-    private static void line(PrintWriter out, String what, String text) {
+    private static void printLine(PrintWriter out, String what, String text) {
         out.printf("%-14s %s%n", what, text);
         out.flush();
     }

@@ -19,7 +19,7 @@ import picocli.CommandLine.TypeConversionException;
 
 /** The options of a trace's replay, and the replay: several seeds, and the mean of their results. */
 final class TraceRun {
-    private static final int AT_ALL = 10;
+    private static final int TENTHS_AT_FULL_REQUEST = 10;
 
     /** The supported traces. */
     enum Trace {
@@ -88,10 +88,10 @@ final class TraceRun {
     private boolean wholeQueue;
 
     int run(PrintWriter out, Optional<Path> chart) throws SimulateCommand.InvalidFile {
-        TraceReplay replay = new TraceReplay(read(nodes, TraceReader::nodes), read(pods, TraceReader::pieces));
+        TraceReplay replay = new TraceReplay(read(nodes, TraceReader::nodes), read(pods, TraceReader::workloads));
         List<TraceReplay.Run> runs = new ArrayList<>();
         for (int seed = 0; seed < seeds; seed++) {
-            TraceReplay.Run run = replay.play(policy, 42L + seed, inflation, wholeQueue);
+            TraceReplay.Run run = replay.run(policy, 42L + seed, inflation, wholeQueue);
             runs.add(run);
             out.println("seed " + (42 + seed) + ": " + summary(run));
             out.flush();
@@ -115,9 +115,9 @@ final class TraceRun {
     }
 
     private String summary(TraceReplay.Run run) {
-        String atAll = run.allocated().size() < AT_ALL
+        String atAll = run.allocated().size() < TENTHS_AT_FULL_REQUEST
                 ? ""
-                : percent(run.allocated().get(AT_ALL - 1)) + " % allocated at 100 % requested, ";
+                : percent(run.allocated().get(TENTHS_AT_FULL_REQUEST - 1)) + " % allocated at 100 % requested, ";
         return atAll + percent(run.allocated().getLast()) + " % at " + inflation + " %, "
                 + percent(run.stranded().getLast()) + " % unusable";
     }

@@ -26,7 +26,7 @@ record CellClock(Instant stamp, Instant database, Instant replica) {
     }
 
     /** How far the stamp is ahead of the database's clock; zero if it is not ahead. */
-    Duration ahead() {
+    Duration stampAhead() {
         return stamp.isAfter(database) ? Duration.between(database, stamp) : Duration.ZERO;
     }
 
@@ -40,8 +40,8 @@ record CellClock(Instant stamp, Instant database, Instant replica) {
             return Optional.of("this replica's clock and the database's are " + off
                     + " apart, so this replica does not lead; synchronize both clocks with one time source");
         }
-        if (ahead().compareTo(tolerance) > 0) {
-            return Optional.of("the stamp of the cell is " + ahead()
+        if (stampAhead().compareTo(tolerance) > 0) {
+            return Optional.of("the stamp of the cell is " + stampAhead()
                     + " ahead of the database's clock, so no replica may lead: planning resumes by itself at "
                     + stamp.minus(tolerance)
                     + ", or when an operator resets the stamp (see docs/runbooks/QuartermasterStampAhead.md)");

@@ -95,18 +95,18 @@ public final class CellPlanner {
     private boolean anyQuarantined;
 
     // Work that the first cycles must do although no inbox row names it.
-    private List<QuotaFacts> unstated = List.of();
+    private List<QuotaFacts> unpublishedQuotas = List.of();
     private final Set<UUID> heardAgain = new TreeSet<>();
     private final Deque<PendingStep> pendingSteps = new ArrayDeque<>();
     /** When the reserved amounts of a tenant change next by the calendar. */
     private final Map<TenantId, Long> transitions = new TreeMap<>();
 
     /** When a delayed workload is due for its next start, and when the processes of a paused workload are given up. */
-    private final Map<UUID, Due> retries = new TreeMap<>();
+    private final Map<UUID, DueRetry> retries = new TreeMap<>();
 
     private record PendingStep(TenantId tenant, UUID workload) {}
 
-    private record Due(TenantId tenant, long atMillis) {}
+    private record DueRetry(TenantId tenant, long atMillis) {}
 
     /**
      * The outcome of a cycle, for the notifications after the commit.
@@ -124,7 +124,7 @@ public final class CellPlanner {
             boolean more) {
 
         /** Adds the outcome of a cycle for quarantined workloads, which may have freed capacity for the next plan. */
-        Outcome and(LifecyclePass.Outcome after) {
+        Outcome plus(LifecyclePass.Outcome after) {
             Set<UUID> nodes = new TreeSet<>(touchedNodes);
             nodes.addAll(after.touchedNodes());
             Set<TenantId> tenants = new TreeSet<>(fedTenants);
@@ -132,7 +132,7 @@ public final class CellPlanner {
             return new Outcome(inboxRows, plan, nodes, tenants, stampMillis, nextPlanMillis, true);
         }
 
-        Outcome followedAtOnce() {
+        Outcome withImmediateFollowUp() {
             return new Outcome(inboxRows, plan, touchedNodes, fedTenants, stampMillis, nextPlanMillis, true);
         }
     }
@@ -165,9 +165,8 @@ public final class CellPlanner {
      * Makes a plan and writes its first decisions, to see whether the database accepts them. The caller rolls the
      * transaction back.
      */
-    static void dryRun(SystemTransaction transaction, Fence fence, LeaderSettings settings, int mostDecisions) {
-        dryRun(transaction, fence, settings, CellFacts.Extent.ALL, mostDecisions)
-                .write(transaction, settings.cell());
+    static void dryRun(SystemTransaction transaction, Fence fence, LeaderSettings settings, int maxDecisions) {
+        dryRun(transaction, fence, settings, CellFacts.Extent.ALL, maxDecisions).write(transaction, settings.cell());
     }
 
     /** Makes a plan with the complete stored state. Writes nothing. */
@@ -181,15 +180,17 @@ public final class CellPlanner {
             Fence fence,
             LeaderSettings settings,
             CellFacts.Extent extent,
-            int mostDecisions) {
+            int maxDecisions) {
         CellPlanner cellPlanner = build(transaction, fence, settings, Set.of(), extent);
         Plan plan = settings.planning().plan(cellPlanner.engine, fence.stampMillis());
-        List<Decision> decisions =
-                plan.decisions().stream().limit(mostDecisions).toList();
+        List<Decision> decisions = plan.decisions().stream().limit(maxDecisions).toList();
         Plan part = new Plan(plan.nowMillis(), decisions, List.of(), plan.nextPlanAtMillis());
         PlanRows rows = new PlanRows(fence);
         cellPlanner.translate(
-                part, rows, fence, missing(new CellReader(transaction, fence.stampMillis()), part, Map.of(), Map.of()));
+                part,
+                rows,
+                fence,
+                readMissing(new CellReader(transaction, fence.stampMillis()), part, Map.of(), Map.of()));
         return rows;
     }
 
@@ -202,26 +203,26 @@ public final class CellPlanner {
         CellPlanner cellPlanner = new CellPlanner(settings, locked);
         CellFacts stored = CellFacts.read(transaction, settings.cell(), fence.stamp(), settings.executors(), extent);
         List<Change> changes = new ArrayList<>();
-        stored.pools().forEach(pool -> cellPlanner.pool(pool, changes));
+        stored.pools().forEach(pool -> cellPlanner.addPool(pool, changes));
         stored.nodes().forEach(node -> {
-            cellPlanner.node(node, changes);
+            cellPlanner.addNode(node, changes);
             if (node.heardAgain()) {
                 cellPlanner.heardAgain.add(node.id());
             }
         });
         cellPlanner.allPools = stored.allPools();
-        cellPlanner.unstated = stored.quotas();
-        cellPlanner.unstated.forEach(quota -> cellPlanner.quota(quota, fence.stampMillis(), changes));
+        cellPlanner.unpublishedQuotas = stored.quotas();
+        cellPlanner.unpublishedQuotas.forEach(quota -> cellPlanner.addQuota(quota, fence.stampMillis(), changes));
         changes.addAll(stored.strictQueues());
-        cellPlanner.pastUse.begin(stored.pastUse());
+        cellPlanner.pastUse.load(stored.pastUse());
         changes.addAll(stored.pastUse());
         cellPlanner.levels.load(transaction);
         cellPlanner.unmet.load(transaction);
         cellPlanner.anyQuarantined = QuarantinedWorkloads.isAny(transaction);
         stored.workloads().forEach(record -> {
             changes.add(cellPlanner.change(record, fence.stampMillis()));
-            cellPlanner.counterUpdater.workload(record);
-            cellPlanner.unmet.workload(record);
+            cellPlanner.counterUpdater.setWorkload(record);
+            cellPlanner.unmet.setWorkload(record);
             cellPlanner.notifyEngine(record, fence.stampMillis());
             if (LifecycleRules.hasStep(record)) {
                 cellPlanner.pendingSteps.add(new PendingStep(record.tenant(), record.id()));
@@ -240,19 +241,19 @@ public final class CellPlanner {
      * {@link PlanFailedException} if reports and requests are applied but the plan fails, {@link LockedRowsException}
      * or {@link StalePlanException}.
      */
-    Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, PoisonRowFinder.Take take) {
-        Outcome outcome = cycle(transaction, fence, batch, pendingSteps(take, fence.stampMillis()));
-        return hasMore(batch, take, fence.stampMillis()) ? outcome.followedAtOnce() : outcome;
+    Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, PoisonRowFinder.Selection selection) {
+        Outcome outcome = cycle(transaction, fence, batch, takePendingSteps(selection, fence.stampMillis()));
+        return hasMore(batch, selection, fence.stampMillis()) ? outcome.withImmediateFollowUp() : outcome;
     }
 
     /** Runs the first cycle after these entries left the quarantine. It takes only their lifecycle steps. */
     Outcome readmit(
-            SystemTransaction transaction, Fence fence, Set<TenantId> tenants, Set<UUID> workloads, int mostSteps) {
-        Set<UUID> own = pendingSteps(
-                mostSteps,
+            SystemTransaction transaction, Fence fence, Set<TenantId> tenants, Set<UUID> workloads, int maxSteps) {
+        Set<UUID> own = takePendingSteps(
+                maxSteps,
                 fence.stampMillis(),
                 (tenant, workload) -> tenants.contains(tenant) || workloads.contains(workload));
-        return cycle(transaction, fence, InboxBatch.NONE, own).followedAtOnce();
+        return cycle(transaction, fence, InboxBatch.EMPTY, own).withImmediateFollowUp();
     }
 
     private Outcome cycle(SystemTransaction transaction, Fence fence, InboxBatch batch, Set<UUID> named) {
@@ -260,20 +261,20 @@ public final class CellPlanner {
         List<Change> changes = new ArrayList<>();
         Map<UUID, WorkloadRecord> known = new TreeMap<>();
 
-        capacity(transaction, fence, batch, changes);
+        addCapacityChanges(transaction, fence, batch, changes);
         changes.addAll(CellFacts.queues(transaction, batch.uuids(Inbox.Kind.QUEUE)));
         Map<UUID, Long> lost = lostNodes(transaction, fence, changes);
         List<QuotaFacts> quotaFacts = changedQuotas(transaction, fence, batch);
-        quotaFacts.forEach(quota -> quota(quota, fence.stampMillis(), changes));
-        levels.state(unstated, rows);
-        levels.state(quotaFacts, rows);
-        unstated = List.of();
+        quotaFacts.forEach(quota -> addQuota(quota, fence.stampMillis(), changes));
+        levels.publish(unpublishedQuotas, rows);
+        levels.publish(quotaFacts, rows);
+        unpublishedQuotas = List.of();
 
         if (anyQuarantined) {
             QuarantinedWorkloads.cancel(transaction, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
         }
         CellReader reader = new CellReader(transaction, terms, fence.stampMillis());
-        Collection<WorkloadRecord> records = affected(reader, batch, named, lost.keySet());
+        Collection<WorkloadRecord> records = readAffected(reader, batch, named, lost.keySet());
         long readMillis = fence.stampMillis();
         if (!records.isEmpty()) {
             settings.advance(transaction, fence);
@@ -305,7 +306,7 @@ public final class CellPlanner {
             rows.write(transaction, settings.cell());
             pastUse.write(transaction, settings.cell(), engine.pastUse(), engine.raisedPastUse());
             batch.delete(transaction);
-            transaction.settle();
+            transaction.awaitSent();
         } catch (StalePlanException | LockedRowsException e) {
             throw e;
         } catch (RuntimeException | AssertionError | StackOverflowError e) {
@@ -318,7 +319,7 @@ public final class CellPlanner {
                 rows.fedTenants(),
                 fence.stampMillis(),
                 nextPlan(plan, readMillis),
-                moreReasons || lost.size() == NodeLossHandler.MOST);
+                moreReasons || lost.size() == NodeLossHandler.MAX_NODES_PER_CYCLE);
     }
 
     /** Writes a plan. Returns whether reasons are left that the next cycle has to write. */
@@ -329,12 +330,12 @@ public final class CellPlanner {
             CellReader reader,
             Map<UUID, WorkloadRecord> known,
             Map<UUID, WorkloadRecord> settled) {
-        Map<UUID, WorkloadRecord> records = missing(reader, plan, known, settled);
+        Map<UUID, WorkloadRecord> records = readMissing(reader, plan, known, settled);
         translate(plan, rows, fence, records);
-        count(plan, known, settled, records);
-        unmet.reasons(plan.waits());
-        unmet.changed()
-                .forEach(level -> rows.usage(
+        updateCounters(plan, known, settled, records);
+        unmet.applyReasons(plan.waits());
+        unmet.drainChanges()
+                .forEach(level -> rows.addUsageEvent(
                         level.tenant(), "unmet", level.pool(), new JsonObject().put("gpu_milli", level.gpuMilli())));
         reasons.add(plan.waits());
         locked.forEach(id -> reasons.withdraw(EngineFacts.id(id)));
@@ -342,7 +343,7 @@ public final class CellPlanner {
     }
 
     private Change change(WorkloadRecord record, long nowMillis) {
-        if (record.over()) {
+        if (record.isOver()) {
             return new Change.WorkloadRemoved(EngineFacts.id(record.id()));
         }
         return new Change.WorkloadSet(
@@ -356,19 +357,19 @@ public final class CellPlanner {
     }
 
     /** Whether the next cycle, with this batch, takes lifecycle steps that no inbox row names. */
-    boolean hasPendingSteps(PoisonRowFinder.Take take, long nowMillis) {
-        return take instanceof PoisonRowFinder.Take.Oldest(int limit, boolean allowed)
+    boolean hasPendingSteps(PoisonRowFinder.Selection selection, long nowMillis) {
+        return selection instanceof PoisonRowFinder.Selection.Oldest(int limit, boolean allowed)
                 && allowed
                 && (!pendingSteps.isEmpty() || retries.values().stream().anyMatch(due -> due.atMillis() <= nowMillis));
     }
 
-    private Set<UUID> pendingSteps(PoisonRowFinder.Take take, long nowMillis) {
-        return take instanceof PoisonRowFinder.Take.Oldest(int limit, boolean allowed) && allowed
-                ? pendingSteps(limit, nowMillis, (tenant, workload) -> true)
+    private Set<UUID> takePendingSteps(PoisonRowFinder.Selection selection, long nowMillis) {
+        return selection instanceof PoisonRowFinder.Selection.Oldest(int limit, boolean allowed) && allowed
+                ? takePendingSteps(limit, nowMillis, (tenant, workload) -> true)
                 : Set.of();
     }
 
-    private Set<UUID> pendingSteps(int limit, long nowMillis, BiPredicate<TenantId, UUID> which) {
+    private Set<UUID> takePendingSteps(int limit, long nowMillis, BiPredicate<TenantId, UUID> which) {
         Set<UUID> some = new TreeSet<>();
         for (Iterator<PendingStep> each = pendingSteps.iterator(); some.size() < limit && each.hasNext(); ) {
             PendingStep next = each.next();
@@ -388,18 +389,18 @@ public final class CellPlanner {
     /** @param readMillis the stamp by which the calendar was read: what was due later is still to be done */
     private OptionalLong nextPlan(Plan plan, long readMillis) {
         LongStream later = LongStream.concat(
-                        retries.values().stream().mapToLong(Due::atMillis),
+                        retries.values().stream().mapToLong(DueRetry::atMillis),
                         transitions.values().stream().mapToLong(Long::longValue))
                 .filter(at -> at > readMillis);
         return LongStream.concat(plan.nextPlanAtMillis().stream(), later).min();
     }
 
-    private boolean hasMore(InboxBatch batch, PoisonRowFinder.Take take, long nowMillis) {
-        return switch (take) {
-            case PoisonRowFinder.Take.Oldest(int limit, boolean allowed) ->
-                batch.ids().size() >= limit || hasPendingSteps(take, nowMillis);
-            case PoisonRowFinder.Take.Nothing() -> true;
-            case PoisonRowFinder.Take.Only(long id) -> true;
+    private boolean hasMore(InboxBatch batch, PoisonRowFinder.Selection selection, long nowMillis) {
+        return switch (selection) {
+            case PoisonRowFinder.Selection.Oldest(int limit, boolean allowed) ->
+                batch.ids().size() >= limit || hasPendingSteps(selection, nowMillis);
+            case PoisonRowFinder.Selection.None() -> true;
+            case PoisonRowFinder.Selection.Only(long id) -> true;
         };
     }
 
@@ -412,18 +413,21 @@ public final class CellPlanner {
         if (delayed) {
             retries.put(
                     record.id(),
-                    new Due(record.tenant(), record.setbacks().retryAtMillis().orElse(nowMillis)));
+                    new DueRetry(
+                            record.tenant(),
+                            record.retryBackoff().retryAtMillis().orElse(nowMillis)));
         } else if (record.state() instanceof WorkloadState.Paused
                 && record.paused().isPresent()) {
             retries.put(
-                    record.id(), new Due(record.tenant(), record.paused().get().untilMillis()));
+                    record.id(),
+                    new DueRetry(record.tenant(), record.paused().get().untilMillis()));
         } else {
             retries.remove(record.id());
         }
         if (delayed || record.isLeaving() || record.isHeldInQueue()) {
             reasons.withdraw(EngineFacts.id(record.id()));
         }
-        if (record.over()) {
+        if (record.isOver()) {
             published.remove(record.id());
         } else {
             published.put(record.id(), record.terms().binding());
@@ -431,33 +435,33 @@ public final class CellPlanner {
     }
 
     /** Whether plans leave out a quarantined workload or tenant. */
-    boolean isAnyQuarantined() {
+    boolean hasQuarantined() {
         return anyQuarantined;
     }
 
-    LiveCounterTotals tally() {
-        return counterUpdater.tally();
+    LiveCounterTotals counterTotals() {
+        return counterUpdater.totals();
     }
 
-    private void count(
+    private void updateCounters(
             Plan plan,
             Map<UUID, WorkloadRecord> known,
             Map<UUID, WorkloadRecord> settled,
             Map<UUID, WorkloadRecord> records) {
         known.forEach((id, record) -> {
             WorkloadRecord now = settled.getOrDefault(id, record);
-            counterUpdater.workload(now);
-            unmet.workload(now);
+            counterUpdater.setWorkload(now);
+            unmet.setWorkload(now);
         });
         Map<UUID, Long> held = new HashMap<>();
         for (Decision decision : plan.decisions()) {
             switch (decision) {
                 case Decision.Start(WorkloadId id, Allocation bound, Decision.Rule rule, boolean reserved) ->
-                    holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
+                    recordHolding(requireKnown(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
                 case Decision.Grow(WorkloadId id, Allocation bound, Decision.Rule rule) ->
-                    holds(known(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
-                case Decision.Evict evict -> leaves(evict.workload(), records);
-                case Decision.Shrink shrink -> leaves(shrink.workload(), records);
+                    recordHolding(requireKnown(records.get(UUID.fromString(id.value())), "workload", id), bound, held);
+                case Decision.Evict evict -> addPendingStop(evict.workload(), records);
+                case Decision.Shrink shrink -> addPendingStop(shrink.workload(), records);
                 case Decision.Nominate nominate -> {}
                 case Decision.WithdrawNomination withdrawNomination -> {}
             }
@@ -468,30 +472,31 @@ public final class CellPlanner {
      * In a pool that is a plain count no executor runs the workload, so none reports its end: the next cycle takes it
      * as ended.
      */
-    private void leaves(WorkloadId victim, Map<UUID, WorkloadRecord> records) {
-        WorkloadRecord record = known(records.get(UUID.fromString(victim.value())), "workload", victim);
+    private void addPendingStop(WorkloadId victim, Map<UUID, WorkloadRecord> records) {
+        WorkloadRecord record = requireKnown(records.get(UUID.fromString(victim.value())), "workload", victim);
         if (record.attempt().filter(attempt -> attempt.nodes().isEmpty()).isPresent()) {
             pendingSteps.add(new PendingStep(record.tenant(), record.id()));
         }
     }
 
     /** @param held the amount that each workload holds by the decisions of the plan so far */
-    private void holds(WorkloadRecord record, Allocation bound, Map<UUID, Long> held) {
+    private void recordHolding(WorkloadRecord record, Allocation bound, Map<UUID, Long> held) {
         long before = held.getOrDefault(
                 record.id(), record.attempt().map(LiveAttempt::heldGpuMilli).orElse(0L));
         long now = before + bound.gpuMilli();
         held.put(record.id(), now);
-        counterUpdater.holds(record, pool(bound.pool()), now);
-        unmet.holds(record, pool(bound.pool()), now);
+        counterUpdater.setHolding(record, pool(bound.pool()), now);
+        unmet.setHolding(record, pool(bound.pool()), now);
     }
 
-    private void capacity(SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
+    private void addCapacityChanges(
+            SystemTransaction transaction, Fence fence, InboxBatch batch, List<Change> changes) {
         Set<UUID> changedPools = batch.uuids(Inbox.Kind.POOL);
         // Whether an executor serves a pool depends on its nodes.
         changedPools.addAll(CapacityFacts.poolsOf(transaction, batch.uuids(Inbox.Kind.NODE)));
         if (!changedPools.isEmpty()) {
             CapacityFacts.pools(transaction, settings.executors(), CellReader.array(changedPools))
-                    .forEach(pool -> pool(pool, changes));
+                    .forEach(pool -> addPool(pool, changes));
         }
         Set<UUID> changedNodes = batch.uuids(Inbox.Kind.NODE);
         changedNodes.addAll(
@@ -501,7 +506,7 @@ public final class CellPlanner {
         if (!changedNodes.isEmpty()) {
             List<UUID> heard = new ArrayList<>();
             for (NodeFact node : CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(changedNodes))) {
-                node(node.heardAgain() ? node.takenBack() : node, changes);
+                addNode(node.heardAgain() ? node.withoutLoss() : node, changes);
                 if (node.heardAgain()) {
                     heard.add(node.id());
                 }
@@ -514,28 +519,28 @@ public final class CellPlanner {
     }
 
     private Map<UUID, Long> lostNodes(SystemTransaction transaction, Fence fence, List<Change> changes) {
-        Map<UUID, Long> lost = NodeLossHandler.giveUp(transaction, fence);
+        Map<UUID, Long> lost = NodeLossHandler.markLostNodes(transaction, fence);
         if (!lost.isEmpty()) {
             CapacityFacts.nodes(transaction, fence.stamp(), CellReader.array(lost.keySet()))
-                    .forEach(node -> node(node, changes));
+                    .forEach(node -> addNode(node, changes));
         }
         return lost;
     }
 
-    private Collection<WorkloadRecord> affected(
-            CellReader reader, InboxBatch batch, Set<UUID> leftovers, Set<UUID> lost) {
+    private Collection<WorkloadRecord> readAffected(
+            CellReader reader, InboxBatch batch, Set<UUID> stepWorkloads, Set<UUID> lost) {
         Map<UUID, WorkloadRecord> found = new TreeMap<>();
         Set<UUID> named = batch.uuids(Inbox.Kind.WORKLOAD, Inbox.Kind.REPORT);
-        named.addAll(leftovers);
+        named.addAll(stepWorkloads);
         Set<UUID> nodes = batch.uuids(Inbox.Kind.NODE);
         nodes.addAll(lost);
         List<List<WorkloadRecord>> reads = List.of(
-                reader.workloads(named),
-                reader.on(lost),
-                reader.paused(nodes, batch.tenantsWithChangedQuotas()),
-                reader.waitingUnder("policy_id", batch.uuids(Inbox.Kind.POLICY)),
-                reader.waitingUnder("profile_id", batch.uuids(Inbox.Kind.PROFILE)),
-                reader.waitingUnder("queue_id", batch.uuids(Inbox.Kind.QUEUE)));
+                reader.readByIds(named),
+                reader.readOnNodes(lost),
+                reader.readPaused(nodes, batch.tenantsWithChangedQuotas()),
+                reader.readWaiting("policy_id", batch.uuids(Inbox.Kind.POLICY)),
+                reader.readWaiting("profile_id", batch.uuids(Inbox.Kind.PROFILE)),
+                reader.readWaiting("queue_id", batch.uuids(Inbox.Kind.QUEUE)));
         reads.forEach(records -> records.forEach(record -> found.put(record.id(), record)));
         found.keySet().removeAll(locked);
         return found.values();
@@ -560,32 +565,32 @@ public final class CellPlanner {
         return QuotaFacts.read(
                 transaction,
                 fence.stamp(),
-                before == allPools ? tenants : CellFacts.everyTenant(transaction),
+                before == allPools ? tenants : CellFacts.readTenants(transaction),
                 allPools);
     }
 
     /** Reads the missing records of the workloads that the plan decides about, as they are after this cycle's steps. */
-    private static Map<UUID, WorkloadRecord> missing(
+    private static Map<UUID, WorkloadRecord> readMissing(
             CellReader reader, Plan plan, Map<UUID, WorkloadRecord> known, Map<UUID, WorkloadRecord> settled) {
         Set<UUID> wanted = new TreeSet<>();
         plan.decisions().forEach(decision -> {
             wanted.add(UUID.fromString(decision.workload().value()));
-            PlanTranslation.successor(decision).ifPresent(wanted::add);
+            PlanTranslation.preemptorOf(decision).ifPresent(wanted::add);
         });
         Map<UUID, WorkloadRecord> records = new TreeMap<>(known);
         records.putAll(settled);
         wanted.removeAll(records.keySet());
-        reader.workloads(wanted).forEach(record -> records.put(record.id(), record));
+        reader.readByIds(wanted).forEach(record -> records.put(record.id(), record));
         return records;
     }
 
-    private void pool(PoolFact fact, List<Change> changes) {
+    private void addPool(PoolFact fact, List<Change> changes) {
         pools.put(fact.id(), fact.pool().id());
         poolIds.put(fact.pool().id(), fact.id());
         changes.add(fact.retired() ? new Change.PoolRemoved(fact.pool().id()) : new Change.PoolSet(fact.pool()));
     }
 
-    private void node(NodeFact fact, List<Change> changes) {
+    private void addNode(NodeFact fact, List<Change> changes) {
         clusters.put(fact.id(), fact.cluster());
         if (fact.pauses()) {
             pausing.add(fact.id());
@@ -598,32 +603,32 @@ public final class CellPlanner {
                         : new Change.NodeSet(fact.node()));
     }
 
-    private void quota(QuotaFacts fact, long nowMillis, List<Change> changes) {
+    private void addQuota(QuotaFacts fact, long nowMillis, List<Change> changes) {
         transitions.remove(fact.tenant());
         fact.nextTransition(nowMillis).ifPresent(at -> transitions.put(fact.tenant(), at));
-        counterUpdater.quota(fact);
-        unmet.reserved(fact.tenant(), fact.reserved(), fact.fences());
+        counterUpdater.setQuota(fact);
+        unmet.setReserved(fact.tenant(), fact.reserved(), fact.fences());
         paths.putAll(fact.paths());
         publishedQuotas.publish(fact, changes);
     }
 
     private PoolId poolId(UUID id) {
-        return known(pools.get(id), "pool", id);
+        return requireKnown(pools.get(id), "pool", id);
     }
 
     private UUID pool(PoolId name) {
-        return known(poolIds.get(name), "pool", name);
+        return requireKnown(poolIds.get(name), "pool", name);
     }
 
     private QuotaPath path(UUID policy) {
-        return known(paths.get(policy), "policy", policy);
+        return requireKnown(paths.get(policy), "policy", policy);
     }
 
     private Binding binding(UUID workload) {
-        return known(published.get(workload), "workload", workload);
+        return requireKnown(published.get(workload), "workload", workload);
     }
 
-    private static <T> T known(@Nullable T value, String what, Object id) {
+    private static <T> T requireKnown(@Nullable T value, String what, Object id) {
         return Optional.ofNullable(value)
                 .orElseThrow(() -> new IllegalStateException("the leader does not know " + what + " " + id));
     }

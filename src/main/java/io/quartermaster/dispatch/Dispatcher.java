@@ -35,7 +35,7 @@ public class Dispatcher {
 
     private static final Logger LOG = Logger.getLogger(Dispatcher.class);
 
-    private static final Duration BETWEEN_CLOCK_ALARMS = Duration.ofMinutes(1);
+    private static final Duration CLOCK_ALARM_INTERVAL = Duration.ofMinutes(1);
 
     private final DispatchConfig config;
     private final LeaderSettings settings;
@@ -49,7 +49,7 @@ public class Dispatcher {
     private final Timer planTime;
     private final String name = "replica-" + UUID.randomUUID();
 
-    private final Semaphore woken = new Semaphore(0);
+    private final Semaphore wakeupSignal = new Semaphore(0);
     private @Nullable Thread thread;
     private volatile boolean stopping;
     private volatile OptionalLong epoch = OptionalLong.empty();
@@ -57,7 +57,7 @@ public class Dispatcher {
     private volatile int builds;
 
     // Used only by the loop's thread.
-    private long clockAlarmNanos = System.nanoTime() - BETWEEN_CLOCK_ALARMS.toNanos();
+    private long clockAlarmNanos = System.nanoTime() - CLOCK_ALARM_INTERVAL.toNanos();
 
     Dispatcher(
             DispatchConfig config,
@@ -75,7 +75,7 @@ public class Dispatcher {
         this.postCommitNotifier = postCommitNotifier;
         this.liveCounters = liveCounters;
         this.term = new LeaderTerm(database, settings);
-        this.failureStreak = new FailureStreak(PoisonRowFinder.longestSearch(config.batch()), metrics);
+        this.failureStreak = new FailureStreak(PoisonRowFinder.maxSearchCycles(config.batch()), metrics);
         this.planTime = Timer.builder("quartermaster.dispatch.cycle")
                 .description("one cycle of the leader with changes: read, plan, commit")
                 .publishPercentiles(0.5, 0.99)
@@ -138,12 +138,12 @@ public class Dispatcher {
     Status status() {
         OptionalLong now = epoch;
         Role role = now.isPresent() ? Role.LEADS : config.enabled() ? Role.FOLLOWS : Role.OFF;
-        return new Status(role, now, failureStreak.inARow());
+        return new Status(role, now, failureStreak.length());
     }
 
     /** Requests a cycle soon. */
     public void wake() {
-        woken.release();
+        wakeupSignal.release();
     }
 
     private void loop() {
@@ -167,8 +167,8 @@ public class Dispatcher {
         try {
             long rest = Math.min(config.rest().toMillis(), pause.toMillis());
             TimeUnit.MILLISECONDS.sleep(rest);
-            if (woken.tryAcquire(pause.toMillis() - rest, TimeUnit.MILLISECONDS)) {
-                woken.drainPermits();
+            if (wakeupSignal.tryAcquire(pause.toMillis() - rest, TimeUnit.MILLISECONDS)) {
+                wakeupSignal.drainPermits();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
@@ -181,7 +181,7 @@ public class Dispatcher {
      * nothing wakes it.
      */
     private Duration runCycle() {
-        if (epoch.isEmpty() && !lead()) {
+        if (epoch.isEmpty() && !tryLead()) {
             return config.poll();
         }
         long begunNanos = System.nanoTime();
@@ -191,21 +191,21 @@ public class Dispatcher {
         lockedWorkloads = term.locked().size();
         return switch (result) {
             case LeaderTerm.Result.Planned(CellPlanner.Outcome outcome) -> {
-                failureStreak.oneWentWell();
+                failureStreak.recordSuccess();
                 if (outcome.inboxRows() > 0 || !outcome.plan().decisions().isEmpty()) {
                     sample.stop(planTime);
                 }
-                postCommitNotifier.after(outcome.touchedNodes(), outcome.fedTenants());
-                term.leader()
-                        .ifPresent(cellPlanner ->
-                                liveCounters.publish(epoch.getAsLong(), outcome.stampMillis(), cellPlanner.tally()));
-                yield rest(outcome, begunNanos);
+                postCommitNotifier.wakeReaders(outcome.touchedNodes(), outcome.fedTenants());
+                term.planner()
+                        .ifPresent(cellPlanner -> liveCounters.publish(
+                                epoch.getAsLong(), outcome.stampMillis(), cellPlanner.counterTotals()));
+                yield pauseAfter(outcome, begunNanos);
             }
             case LeaderTerm.Result.Applied(LifecyclePass.Outcome outcome) -> {
                 if (outcome.steps() > 0) {
                     LOG.infof("applied reports and requests for %d workloads without making a plan", outcome.steps());
                 }
-                postCommitNotifier.after(outcome.touchedNodes(), outcome.fedTenants());
+                postCommitNotifier.wakeReaders(outcome.touchedNodes(), outcome.fedTenants());
                 yield config.poll();
             }
             case LeaderTerm.Result.Repeated(String why) -> {
@@ -224,32 +224,32 @@ public class Dispatcher {
                 yield config.poll();
             }
             case LeaderTerm.Result.Failed(Throwable cause) -> {
-                failed(cause);
+                handleFailure(cause);
                 // Reports do not wait for the next plan.
                 yield term.appliesNext() ? Duration.ZERO : config.poll();
             }
         };
     }
 
-    private void failed(Throwable cause) {
+    private void handleFailure(Throwable cause) {
         LOG.errorf(cause, "a cycle of the leader failed; the leader builds the engine again");
-        if (failureStreak.oneFailed()) {
+        if (failureStreak.recordFailure()) {
             LOG.errorf(
                     "ALARM: %d cycles of the leader of cell %s failed in a row. No inbox row, workload or tenant is "
                             + "the cause; it is the database, or other stored state. "
                             + "The leader plans nothing until the cause is fixed: %s",
-                    failureStreak.inARow(), config.cell(), cause.getMessage());
+                    failureStreak.length(), config.cell(), cause.getMessage());
         }
     }
 
     /** Becomes the leader if no replica leads and the clocks allow it. */
-    private boolean lead() {
+    private boolean tryLead() {
         Optional<Long> won;
         try {
             won = database.run(settings.bounds(), tx -> {
                 Optional<String> obstacle = CellClock.read(tx, config.cell()).obstacle(config.clockTolerance());
                 if (obstacle.isPresent()) {
-                    alarmOfClock(obstacle.get());
+                    raiseClockAlarm(obstacle.get());
                     return Optional.empty();
                 }
                 return Fence.acquire(tx, config.cell(), name, config.lease());
@@ -266,16 +266,16 @@ public class Dispatcher {
         return won.isPresent();
     }
 
-    private void alarmOfClock(String obstacle) {
+    private void raiseClockAlarm(String obstacle) {
         long now = System.nanoTime();
-        if (now - clockAlarmNanos >= BETWEEN_CLOCK_ALARMS.toNanos()) {
+        if (now - clockAlarmNanos >= CLOCK_ALARM_INTERVAL.toNanos()) {
             clockAlarmNanos = now;
             LOG.errorf("ALARM: %s", obstacle);
         }
     }
 
     /** The time until the next plan is due. It is computed from the stamp alone, so that no other clock matters. */
-    private Duration rest(CellPlanner.Outcome outcome, long begunNanos) {
+    private Duration pauseAfter(CellPlanner.Outcome outcome, long begunNanos) {
         if (outcome.more()) {
             return Duration.ZERO;
         }

@@ -27,7 +27,7 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
      * Selects each tenant's oldest rows up to its equal part of the limit, then the oldest rows of all. It finds the
      * tenants one by one in the index, so an inbox that one tenant has filled is not read to its end.
      */
-    private static final String OLDEST = """
+    private static final String SELECT_OLDEST = """
             with recursive named (tenant_id) as (
                 (select min(tenant_id) from inbox where cell_id = $1 and set_aside_at is null)
                 union all
@@ -56,21 +56,23 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
             """.replace("NAMES_WORKLOAD", NAMES_WORKLOAD);
 
     /** The empty batch. */
-    static final InboxBatch NONE = of(List.of());
+    static final InboxBatch EMPTY = of(List.of());
 
     /** @param without workloads whose rows stay in the inbox */
-    static InboxBatch take(SystemTransaction transaction, String cell, PoisonRowFinder.Take take, Set<UUID> without) {
-        return of(rows(transaction, cell, take, without));
+    static InboxBatch read(
+            SystemTransaction transaction, String cell, PoisonRowFinder.Selection selection, Set<UUID> without) {
+        return of(readRows(transaction, cell, selection, without));
     }
 
     /** Reads the rows without parsing them: a row may be unreadable. */
-    static List<Row> rows(SystemTransaction transaction, String cell, PoisonRowFinder.Take take, Set<UUID> without) {
+    static List<Row> readRows(
+            SystemTransaction transaction, String cell, PoisonRowFinder.Selection selection, Set<UUID> without) {
         List<Row> rows = new ArrayList<>();
-        switch (take) {
-            case PoisonRowFinder.Take.Oldest(int limit, boolean leftovers) ->
-                transaction.run(OLDEST, cell, limit, names(without)).forEach(rows::add);
-            case PoisonRowFinder.Take.Nothing() -> {}
-            case PoisonRowFinder.Take.Only(long id) ->
+        switch (selection) {
+            case PoisonRowFinder.Selection.Oldest(int limit, boolean pendingSteps) ->
+                transaction.run(SELECT_OLDEST, cell, limit, toTexts(without)).forEach(rows::add);
+            case PoisonRowFinder.Selection.None() -> {}
+            case PoisonRowFinder.Selection.Only(long id) ->
                 transaction
                         .run(
                                 "select id, tenant_id, kind, ref from inbox where cell_id = $1 and id = $2 and "
@@ -90,7 +92,7 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
      * Takes the rows that concern single workloads: their desired states and their reports. Rows without a workload's
      * id stay in the inbox.
      */
-    static InboxBatch takeOfWorkloads(SystemTransaction transaction, String cell, int limit, Set<UUID> without) {
+    static InboxBatch readOfWorkloads(SystemTransaction transaction, String cell, int limit, Set<UUID> without) {
         return of(transaction.run(
                 "select id, tenant_id, kind, ref from inbox where cell_id = $1 and set_aside_at is null and "
                         + NAMES_WORKLOAD
@@ -98,10 +100,10 @@ record InboxBatch(List<Long> ids, Map<Inbox.Kind, Set<String>> refs, Set<TenantI
                         + "by id limit $2",
                 cell,
                 limit,
-                names(without)));
+                toTexts(without)));
     }
 
-    private static String[] names(Set<UUID> workloads) {
+    private static String[] toTexts(Set<UUID> workloads) {
         return workloads.stream().map(UUID::toString).toArray(String[]::new);
     }
 

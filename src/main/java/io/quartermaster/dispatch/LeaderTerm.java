@@ -44,10 +44,10 @@ public final class LeaderTerm {
 
     private static final Logger LOG = Logger.getLogger(LeaderTerm.class);
 
-    private static final int FAILURES_UNTIL_EXAMINED = 2;
-    private static final Duration LOCKED_WORK_LEFT_OUT = Duration.ofSeconds(5);
-    private static final Duration SET_ASIDE_WORK_EVERY = Duration.ofSeconds(1);
-    private static final String WHY = "every plan with it failed";
+    private static final int MAX_UNEXPLAINED_FAILURES = 2;
+    private static final Duration LOCKED_WORK_EXCLUSION = Duration.ofSeconds(5);
+    private static final Duration QUARANTINED_WORK_INTERVAL = Duration.ofSeconds(1);
+    private static final String QUARANTINE_REASON = "every plan with it failed";
 
     /** The result of a cycle. */
     public sealed interface Result {
@@ -71,7 +71,7 @@ public final class LeaderTerm {
         record Failed(Throwable cause) implements Result {}
     }
 
-    private enum Kind {
+    private enum CycleKind {
         PLAN,
         APPLY
     }
@@ -86,13 +86,13 @@ public final class LeaderTerm {
 
     private long epoch;
     private @Nullable CellPlanner cellPlanner;
-    private Kind next = Kind.PLAN;
+    private CycleKind next = CycleKind.PLAN;
     private int builds;
     private boolean builtInThisCycle;
-    private int failuresUnexplained;
+    private int unexplainedFailures;
     private Set<UUID> locked = Set.of();
     private long lockedNanos;
-    private long setAsideWorkNanos = System.nanoTime() - SET_ASIDE_WORK_EVERY.toNanos();
+    private long quarantinedWorkNanos = System.nanoTime() - QUARANTINED_WORK_INTERVAL.toNanos();
 
     public LeaderTerm(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
@@ -108,9 +108,9 @@ public final class LeaderTerm {
     public void begin(long newEpoch) {
         epoch = newEpoch;
         cellPlanner = null;
-        next = Kind.PLAN;
-        poisonRowFinder.lead();
-        quarantineRetry.lead();
+        next = CycleKind.PLAN;
+        poisonRowFinder.beginTerm();
+        quarantineRetry.beginTerm();
     }
 
     /** Discards the engine: the next plan uses an engine that is built from the tables. */
@@ -124,7 +124,7 @@ public final class LeaderTerm {
     }
 
     /** The planner after the last plan; empty while it has to be built. */
-    Optional<CellPlanner> leader() {
+    Optional<CellPlanner> planner() {
         return Optional.ofNullable(cellPlanner);
     }
 
@@ -135,12 +135,12 @@ public final class LeaderTerm {
 
     /** Whether the next cycle applies reports without a plan. */
     boolean appliesNext() {
-        return next == Kind.APPLY;
+        return next == CycleKind.APPLY;
     }
 
     public Result runCycle() {
-        Kind kind = next;
-        next = Kind.PLAN;
+        CycleKind kind = next;
+        next = CycleKind.PLAN;
         try {
             return switch (kind) {
                 case PLAN -> plan();
@@ -154,12 +154,12 @@ public final class LeaderTerm {
             return new Result.SteppedDown(String.valueOf(e.getMessage()));
         } catch (LockedRowsException e) {
             cellPlanner = null;
-            poisonRowFinder.interrupted();
-            return leaveOut(e) ? new Result.Repeated(String.valueOf(e.getMessage())) : new Result.Failed(e);
+            poisonRowFinder.recordInterruption();
+            return excludeLocked(e) ? new Result.Repeated(String.valueOf(e.getMessage())) : new Result.Failed(e);
         } catch (RuntimeException | AssertionError | StackOverflowError e) {
             cellPlanner = null;
-            if (kind == Kind.PLAN) {
-                next = Kind.APPLY;
+            if (kind == CycleKind.PLAN) {
+                next = CycleKind.APPLY;
                 blame(e);
             }
             return new Result.Failed(e);
@@ -168,131 +168,131 @@ public final class LeaderTerm {
 
     private Result plan() {
         includeLockedAgain();
-        look(quarantineRetry::begin);
-        Optional<Throwable> failedTry = Optional.empty();
-        OptionalInt mostSteps = poisonRowFinder.stepsOfTry();
+        runAndLog(quarantineRetry::beginCycle);
+        Optional<Throwable> failedReadmission = Optional.empty();
+        OptionalInt mostSteps = poisonRowFinder.maxStepsOfRetry();
         if (cellPlanner != null && quarantineRetry.isDue() && mostSteps.isPresent()) {
             switch (readmit(mostSteps.getAsInt())) {
-                case Readmitted.Went(Result result) -> {
+                case ReadmissionResult.Completed(Result result) -> {
                     return result;
                 }
-                case Readmitted.Failed(Throwable cause) -> failedTry = Optional.of(cause);
-                case Readmitted.Passed() -> {}
+                case ReadmissionResult.Failed(Throwable cause) -> failedReadmission = Optional.of(cause);
+                case ReadmissionResult.Inconclusive() -> {}
             }
         }
         builtInThisCycle = false;
-        PoisonRowFinder.Take take = poisonRowFinder.take();
+        PoisonRowFinder.Selection selection = poisonRowFinder.beginCycle();
         Optional<CellPlanner.Outcome> outcome = database.run(settings.bounds(), tx -> {
             Optional<Fence> fence = settings.fence(tx, epoch);
-            return fence.map(held -> cycle(tx, held, take));
+            return fence.map(held -> cycle(tx, held, selection));
         });
         if (outcome.isEmpty()) {
-            return deposed();
+            return endTerm();
         }
-        poisonRowFinder.succeeded();
-        failuresUnexplained = 0;
-        failedTry.ifPresent(cause -> quarantineRetry.failed(epoch, cause));
-        return new Result.Planned(withReadmission(withSetAsideWork(outcome.get())));
+        poisonRowFinder.recordSuccess();
+        unexplainedFailures = 0;
+        failedReadmission.ifPresent(cause -> quarantineRetry.recordFailure(epoch, cause));
+        return new Result.Planned(withReadmission(withQuarantinedWork(outcome.get())));
     }
 
-    private CellPlanner.Outcome cycle(SystemTransaction tx, Fence fence, PoisonRowFinder.Take take) {
+    private CellPlanner.Outcome cycle(SystemTransaction tx, Fence fence, PoisonRowFinder.Selection selection) {
         if (cellPlanner == null) {
             builtInThisCycle = true;
             builds++;
             cellPlanner = CellPlanner.build(tx, fence, settings, locked);
         }
-        List<Row> rows = InboxBatch.rows(tx, settings.cell(), take, locked);
-        poisonRowFinder.took(InboxBatch.ids(rows), cellPlanner.hasPendingSteps(take, fence.stampMillis()));
-        return cellPlanner.cycle(tx, fence, InboxBatch.of(rows), take);
+        List<Row> rows = InboxBatch.readRows(tx, settings.cell(), selection, locked);
+        poisonRowFinder.recordRead(InboxBatch.ids(rows), cellPlanner.hasPendingSteps(selection, fence.stampMillis()));
+        return cellPlanner.cycle(tx, fence, InboxBatch.of(rows), selection);
     }
 
     /** The outcome of an attempt to readmit entries of the quarantine. */
-    private sealed interface Readmitted {
+    private sealed interface ReadmissionResult {
 
         /** The attempt was this cycle. */
-        record Went(Result result) implements Readmitted {}
+        record Completed(Result result) implements ReadmissionResult {}
 
         /** The attempt failed; the entries may be the cause. */
-        record Failed(Throwable cause) implements Readmitted {}
+        record Failed(Throwable cause) implements ReadmissionResult {}
 
         /** The attempt says nothing about the entries. */
-        record Passed() implements Readmitted {}
+        record Inconclusive() implements ReadmissionResult {}
     }
 
     /**
      * Tries due quarantine entries in a cycle of their own, with a second engine. If that fails, the present planner
      * stays.
      */
-    private Readmitted readmit(int mostSteps) {
+    private ReadmissionResult readmit(int maxSteps) {
         long begunNanos = System.nanoTime();
-        Try attempted = new Try(mostSteps);
+        Readmission readmission = new Readmission(maxSteps);
         try {
             boolean leads = database.run(settings.bounds(), tx -> settings.fence(tx, epoch)
                     .map(fence -> {
-                        attempted.run(tx, fence);
+                        readmission.run(tx, fence);
                         return true;
                     })
                     .orElse(false));
             if (!leads) {
-                return new Readmitted.Went(deposed());
+                return new ReadmissionResult.Completed(endTerm());
             }
-            quarantineRetry.succeeded();
-            if (attempted.outcome.isEmpty()) {
-                return new Readmitted.Passed();
+            quarantineRetry.recordSuccess();
+            if (readmission.outcome.isEmpty()) {
+                return new ReadmissionResult.Inconclusive();
             }
             builds++;
-            cellPlanner = attempted.engine.orElseThrow();
-            return new Readmitted.Went(new Result.Planned(withReadmission(attempted.outcome.get())));
+            cellPlanner = readmission.planner.orElseThrow();
+            return new ReadmissionResult.Completed(new Result.Planned(withReadmission(readmission.outcome.get())));
         } catch (ClockSkewException e) {
             throw e;
         } catch (RuntimeException | AssertionError | StackOverflowError e) {
-            if (attempted.isToBeCommitted) {
+            if (readmission.reachedCommit) {
                 // Only the tables show whether it was committed.
                 cellPlanner = null;
             }
             if (e instanceof StalePlanException
                     || e instanceof LockedRowsException
                     || DatabaseFailures.isLockTimeout(e)) {
-                quarantineRetry.noneFor(LOCKED_WORK_LEFT_OUT);
-                return new Readmitted.Passed();
+                quarantineRetry.postpone(LOCKED_WORK_EXCLUSION);
+                return new ReadmissionResult.Inconclusive();
             }
             LOG.debugf(e, "the plan with the due entries of the quarantine failed");
-            return new Readmitted.Failed(e);
+            return new ReadmissionResult.Failed(e);
         } finally {
-            quarantineRetry.rest(begunNanos);
+            quarantineRetry.pauseAfter(begunNanos);
         }
     }
 
-    private final class Try {
-        private final int mostSteps;
-        private Optional<CellPlanner> engine = Optional.empty();
+    private final class Readmission {
+        private final int maxSteps;
+        private Optional<CellPlanner> planner = Optional.empty();
         private Optional<CellPlanner.Outcome> outcome = Optional.empty();
-        private boolean isToBeCommitted;
+        private boolean reachedCommit;
 
-        Try(int mostSteps) {
-            this.mostSteps = mostSteps;
+        Readmission(int maxSteps) {
+            this.maxSteps = maxSteps;
         }
 
         void run(SystemTransaction tx, Fence fence) {
-            if (quarantineRetry.takeBack(tx, fence)) {
-                CellPlanner knowsThem = CellPlanner.build(tx, fence, settings, locked);
-                outcome = Optional.of(knowsThem.readmit(
-                        tx, fence, quarantineRetry.tenants(), quarantineRetry.workloads(), mostSteps));
-                engine = Optional.of(knowsThem);
+            if (quarantineRetry.release(tx, fence)) {
+                CellPlanner rebuilt = CellPlanner.build(tx, fence, settings, locked);
+                outcome = Optional.of(
+                        rebuilt.readmit(tx, fence, quarantineRetry.tenants(), quarantineRetry.workloads(), maxSteps));
+                planner = Optional.of(rebuilt);
             }
-            isToBeCommitted = true;
+            reachedCommit = true;
         }
     }
 
     /** Requests the next cycle immediately if entries of the quarantine are due for another try. */
     private CellPlanner.Outcome withReadmission(CellPlanner.Outcome planned) {
-        if (cellPlanner != null && cellPlanner.isAnyQuarantined()) {
-            look(quarantineRetry::look);
+        if (cellPlanner != null && cellPlanner.hasQuarantined()) {
+            runAndLog(quarantineRetry::poll);
         }
-        return quarantineRetry.isDue() ? planned.followedAtOnce() : planned;
+        return quarantineRetry.isDue() ? planned.withImmediateFollowUp() : planned;
     }
 
-    private static void look(Runnable forEntries) {
+    private static void runAndLog(Runnable forEntries) {
         try {
             forEntries.run();
         } catch (RuntimeException e) {
@@ -301,19 +301,19 @@ public final class LeaderTerm {
     }
 
     /** Applies the reports on quarantined workloads too: now and then, apart from the plan. */
-    private CellPlanner.Outcome withSetAsideWork(CellPlanner.Outcome planned) {
+    private CellPlanner.Outcome withQuarantinedWork(CellPlanner.Outcome planned) {
         long now = System.nanoTime();
         if (cellPlanner == null
-                || !cellPlanner.isAnyQuarantined()
-                || now - setAsideWorkNanos < SET_ASIDE_WORK_EVERY.toNanos()) {
+                || !cellPlanner.hasQuarantined()
+                || now - quarantinedWorkNanos < QUARANTINED_WORK_INTERVAL.toNanos()) {
             return planned;
         }
-        setAsideWorkNanos = now;
+        quarantinedWorkNanos = now;
         try {
             return lifecycle
-                    .ofQuarantined(epoch, locked)
+                    .applyToQuarantined(epoch, locked)
                     .filter(done -> done.steps() > 0)
-                    .map(planned::and)
+                    .map(planned::plus)
                     .orElse(planned);
         } catch (RuntimeException e) {
             LOG.warnf("the reports on quarantined workloads wait: %s", e.getMessage());
@@ -323,61 +323,61 @@ public final class LeaderTerm {
 
     private Result apply() {
         return lifecycle
-                .ofAll(epoch, locked)
+                .applyToAll(epoch, locked)
                 .map(outcome -> (Result) new Result.Applied(outcome))
-                .orElseGet(this::deposed);
+                .orElseGet(this::endTerm);
     }
 
-    private Result deposed() {
+    private Result endTerm() {
         cellPlanner = null;
         return new Result.Deposed();
     }
 
     private void blame(Throwable failure) {
         if (DatabaseFailures.isTransient(failure)) {
-            poisonRowFinder.timedOut();
+            poisonRowFinder.recordTimeout();
         } else if (failure instanceof PlanFailedException plan) {
-            poisonRowFinder.acquit();
+            poisonRowFinder.endSearch();
             if (builtInThisCycle) {
                 blame(plan);
             }
         } else {
-            boolean leftBefore = poisonRowFinder.leavesLeftovers();
-            poisonRowFinder.failed().ifPresent(id -> {
-                if (quarantine.row(epoch, id)) {
-                    poisonRowFinder.wasSetAside();
+            boolean leftBefore = poisonRowFinder.skipsPendingSteps();
+            poisonRowFinder.recordFailure().ifPresent(id -> {
+                if (quarantine.quarantineRow(epoch, id)) {
+                    poisonRowFinder.recordQuarantined();
                 }
             });
-            if (poisonRowFinder.leavesLeftovers() && !leftBefore) {
+            if (poisonRowFinder.skipsPendingSteps() && !leftBefore) {
                 LOG.errorf(
                         failure,
                         "ALARM: cycles failed with work that no inbox row names: delayed workloads that are due,"
                                 + " paused workloads whose time is over, or steps that the leader found pending in the"
                                 + " tables. They wait for the next leader");
             }
-            if (!poisonRowFinder.tookRows()) {
-                unexplained();
+            if (!poisonRowFinder.hasReadRows()) {
+                recordUnexplained();
             }
         }
     }
 
     private void blame(PlanFailedException failure) {
         if (failure.blamed().isEmpty()
-                || !quarantine.workload(epoch, failure.blamed().get(), WHY)) {
-            unexplained();
+                || !quarantine.quarantineWorkload(epoch, failure.blamed().get(), QUARANTINE_REASON)) {
+            recordUnexplained();
         }
     }
 
-    private void unexplained() {
-        failuresUnexplained++;
-        if (failuresUnexplained >= FAILURES_UNTIL_EXAMINED) {
-            failuresUnexplained = 0;
+    private void recordUnexplained() {
+        unexplainedFailures++;
+        if (unexplainedFailures >= MAX_UNEXPLAINED_FAILURES) {
+            unexplainedFailures = 0;
             poisonWorkloadFinder.run(epoch);
         }
     }
 
     /** Finds which of the rows are locked, and leaves them out of the next plans. Returns whether any row is locked. */
-    private boolean leaveOut(LockedRowsException failure) {
+    private boolean excludeLocked(LockedRowsException failure) {
         Set<UUID> found = new TreeSet<>(failure.candidates());
         try {
             database.run(settings.bounds(), tx -> {
@@ -398,20 +398,20 @@ public final class LeaderTerm {
         LOG.warnf(
                 "another transaction has locked %d workloads for longer than %s: %s; the cycles of the next %s "
                         + "leave them out",
-                found.size(), settings.bounds().lock(), shown(found), LOCKED_WORK_LEFT_OUT);
+                found.size(), settings.bounds().lock(), abbreviate(found), LOCKED_WORK_EXCLUSION);
         found.addAll(locked);
         locked = Set.copyOf(found);
         lockedNanos = System.nanoTime();
         return true;
     }
 
-    private static List<UUID> shown(Set<UUID> workloads) {
+    private static List<UUID> abbreviate(Set<UUID> workloads) {
         List<UUID> some = new ArrayList<>(workloads);
         return some.subList(0, Math.min(some.size(), 10));
     }
 
     private void includeLockedAgain() {
-        if (!locked.isEmpty() && System.nanoTime() - lockedNanos > LOCKED_WORK_LEFT_OUT.toNanos()) {
+        if (!locked.isEmpty() && System.nanoTime() - lockedNanos > LOCKED_WORK_EXCLUSION.toNanos()) {
             locked = Set.of();
             cellPlanner = null;
         }

@@ -42,9 +42,9 @@ public final class LifecyclePass {
     private static final Logger LOG = Logger.getLogger(LifecyclePass.class);
 
     /** The most quarantined workloads that one cycle handles. */
-    private static final int MOST_SET_ASIDE = 50;
+    private static final int MAX_QUARANTINED = 50;
 
-    private static final int MOST_COMPLAINTS = 10_000;
+    private static final int MAX_WARNINGS = 10_000;
 
     private static final String UNREADABLE = "its stored row cannot be read";
     private static final String NO_STEP = "its next lifecycle step failed";
@@ -65,11 +65,11 @@ public final class LifecyclePass {
         }
     }
 
-    private static final Outcome NOTHING = new Outcome(0, Set.of(), Set.of());
+    private static final Outcome NO_STEPS = new Outcome(0, Set.of(), Set.of());
 
     private final SystemDatabase database;
     private final LeaderSettings settings;
-    private final Set<UUID> complainedOf = new HashSet<>();
+    private final Set<UUID> warnedAbout = new HashSet<>();
     private long lastServed;
 
     LifecyclePass(SystemDatabase database, LeaderSettings settings) {
@@ -84,19 +84,19 @@ public final class LifecyclePass {
      * @param locked workloads that it leaves out
      * @return empty if another replica leads
      */
-    Optional<Outcome> ofAll(long epoch, Set<UUID> locked) {
+    Optional<Outcome> applyToAll(long epoch, Set<UUID> locked) {
         try {
-            return fenced(epoch, (tx, fence) -> together(tx, fence, locked));
+            return runFenced(epoch, (tx, fence) -> applyTogether(tx, fence, locked));
         } catch (RuntimeException e) {
             if (DatabaseFailures.isTransient(e)) {
                 throw e;
             }
             LOG.warnf("reports cannot be applied together, so they are applied one by one: %s", e.getMessage());
-            return fenced(epoch, (tx, fence) -> {
-                        NodeLossHandler.giveUp(tx, fence);
-                        return withStep(reader(tx, fence).everyLive().records(), locked);
+            return runFenced(epoch, (tx, fence) -> {
+                        NodeLossHandler.markLostNodes(tx, fence);
+                        return withStep(reader(tx, fence).readLive().records(), locked);
                     })
-                    .flatMap(records -> oneByOne(epoch, records, false));
+                    .flatMap(records -> applyOneByOne(epoch, records, false));
         }
     }
 
@@ -106,11 +106,12 @@ public final class LifecyclePass {
      *
      * @return empty if another replica leads
      */
-    Optional<Outcome> ofQuarantined(long epoch, Set<UUID> locked) {
-        return fenced(
+    Optional<Outcome> applyToQuarantined(long epoch, Set<UUID> locked) {
+        return runFenced(
                         epoch,
-                        (tx, fence) -> withStep(reader(tx, fence).setAside().records(), locked))
-                .flatMap(records -> oneByOne(epoch, roundRobin(records), true));
+                        (tx, fence) ->
+                                withStep(reader(tx, fence).readQuarantined().records(), locked))
+                .flatMap(records -> applyOneByOne(epoch, roundRobin(records), true));
     }
 
     /**
@@ -122,20 +123,20 @@ public final class LifecyclePass {
                 .filter(record -> record.sequence() > lastServed)
                 .toList();
         List<WorkloadRecord> some = (later.isEmpty() ? records : later)
-                .stream().limit(MOST_SET_ASIDE).toList();
+                .stream().limit(MAX_QUARANTINED).toList();
         lastServed = some.isEmpty() ? 0 : some.getLast().sequence();
         return some;
     }
 
-    private Outcome together(SystemTransaction tx, Fence fence, Set<UUID> locked) {
-        Map<UUID, Long> lost = NodeLossHandler.giveUp(tx, fence);
+    private Outcome applyTogether(SystemTransaction tx, Fence fence, Set<UUID> locked) {
+        Map<UUID, Long> lost = NodeLossHandler.markLostNodes(tx, fence);
         PlanRows rows = new PlanRows(fence);
-        InboxBatch batch = InboxBatch.takeOfWorkloads(tx, settings.cell(), settings.batch(), locked);
+        InboxBatch batch = InboxBatch.readOfWorkloads(tx, settings.cell(), settings.batch(), locked);
         QuarantinedWorkloads.cancel(tx, fence, rows, batch.uuids(Inbox.Kind.WORKLOAD));
         EngineFacts facts = facts(tx);
-        CellReader.Readable live = reader(tx, fence).everyLive();
+        CellReader.Readable live = reader(tx, fence).readLive();
         settings.advance(tx, fence);
-        live.unreadable().forEach(sequence -> setAside(tx, fence, sequence, UNREADABLE));
+        live.unreadable().forEach(sequence -> quarantine(tx, fence, sequence, UNREADABLE));
         int steps = 0;
         for (WorkloadRecord record : withStep(live.records(), locked)) {
             if (steps == settings.batch()) {
@@ -145,7 +146,7 @@ public final class LifecyclePass {
                 lifecycleWriter(rows, fence, facts, lost).write(record);
                 steps++;
             } else {
-                setAside(tx, fence, record.sequence(), NO_STEP);
+                quarantine(tx, fence, record.sequence(), NO_STEP);
             }
         }
         rows.write(tx, settings.cell());
@@ -163,10 +164,10 @@ public final class LifecyclePass {
         }
     }
 
-    private Optional<Outcome> oneByOne(long epoch, List<WorkloadRecord> records, boolean areSetAside) {
-        Optional<Outcome> outcome = Optional.of(NOTHING);
+    private Optional<Outcome> applyOneByOne(long epoch, List<WorkloadRecord> records, boolean quarantined) {
+        Optional<Outcome> outcome = Optional.of(NO_STEPS);
         for (WorkloadRecord record : records) {
-            Optional<Outcome> one = alone(epoch, record, areSetAside);
+            Optional<Outcome> one = applyAlone(epoch, record, quarantined);
             outcome = outcome.flatMap(sum -> one.map(sum::plus));
             if (outcome.isEmpty()) {
                 return outcome;
@@ -175,22 +176,22 @@ public final class LifecyclePass {
         return outcome;
     }
 
-    private Optional<Outcome> alone(long epoch, WorkloadRecord record, boolean isSetAside) {
+    private Optional<Outcome> applyAlone(long epoch, WorkloadRecord record, boolean quarantined) {
         try {
-            return fenced(epoch, (tx, fence) -> {
+            return runFenced(epoch, (tx, fence) -> {
                 PlanRows rows = new PlanRows(fence);
                 EngineFacts facts = facts(tx);
                 LifecycleWriter lifecycleWriter = lifecycleWriter(rows, fence, facts, Map.of());
                 lifecycleWriter.write(record);
-                if (isSetAside) {
+                if (quarantined) {
                     WorkloadRecord after = lifecycleWriter.written().getOrDefault(record.id(), record);
-                    if (after.state() instanceof WorkloadState.WithoutAttempt && !after.over()) {
-                        rows.reason(
+                    if (after.state() instanceof WorkloadState.WithoutAttempt && !after.isOver()) {
+                        rows.addReason(
                                 after.id(),
                                 QuarantinedWorkloads.CODE,
                                 QuarantinedWorkloads.reason(facts.firstPool(after)));
                     }
-                    tellEngine(tx, record, rows);
+                    postCapacityChanges(tx, record, rows);
                 }
                 rows.write(tx, settings.cell());
                 return Outcome.of(1, rows);
@@ -199,15 +200,15 @@ public final class LifecyclePass {
             if (DatabaseFailures.isTransient(e)) {
                 throw e;
             }
-            if (complainedOf.size() < MOST_COMPLAINTS && complainedOf.add(record.id())) {
+            if (warnedAbout.size() < MAX_WARNINGS && warnedAbout.add(record.id())) {
                 LOG.errorf(
                         e, "the next lifecycle step of workload %s of tenant %s failed", record.id(), record.tenant());
             }
-            return isSetAside
-                    ? Optional.of(NOTHING)
-                    : fenced(epoch, (tx, fence) -> {
-                        setAside(tx, fence, record.sequence(), NO_STEP);
-                        return NOTHING;
+            return quarantined
+                    ? Optional.of(NO_STEPS)
+                    : runFenced(epoch, (tx, fence) -> {
+                        quarantine(tx, fence, record.sequence(), NO_STEP);
+                        return NO_STEPS;
                     });
         }
     }
@@ -216,7 +217,7 @@ public final class LifecyclePass {
      * Posts inbox rows for the nodes and pools of a quarantined workload, whose devices the engine regards as absent.
      * The engine then reads which of them are available.
      */
-    private void tellEngine(SystemTransaction tx, WorkloadRecord record, PlanRows rows) {
+    private void postCapacityChanges(SystemTransaction tx, WorkloadRecord record, PlanRows rows) {
         tx.send(
                 "insert into inbox (cell_id, kind, ref) select $1, 'node', unnest($2::uuid[])::text",
                 settings.cell(),
@@ -228,7 +229,7 @@ public final class LifecyclePass {
                         attempt.pool().toString()));
     }
 
-    private void setAside(SystemTransaction tx, Fence fence, long sequence, String why) {
+    private void quarantine(SystemTransaction tx, Fence fence, long sequence, String why) {
         QuarantinedWorkloads.mark(tx, fence, settings.cell(), sequence, why)
                 .ifPresent(which -> LOG.errorf("ALARM: %s is quarantined: %s", which, why));
     }
@@ -263,11 +264,11 @@ public final class LifecyclePass {
         });
     }
 
-    private interface Work<T> {
-        T with(SystemTransaction transaction, Fence fence);
+    private interface FencedWork<T> {
+        T run(SystemTransaction transaction, Fence fence);
     }
 
-    private <T> Optional<T> fenced(long epoch, Work<T> work) {
-        return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.with(tx, fence)));
+    private <T> Optional<T> runFenced(long epoch, FencedWork<T> work) {
+        return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.run(tx, fence)));
     }
 }

@@ -36,9 +36,9 @@ final class PoisonWorkloadFinder {
     private static final Logger LOG = Logger.getLogger(PoisonWorkloadFinder.class);
 
     /** The most tenants, or workloads with which plans fail, that one run quarantines. */
-    private static final int MOST = 10;
+    private static final int MAX_QUARANTINED = 10;
 
-    private static final String WHY = "every plan with it failed";
+    private static final String QUARANTINE_REASON = "every plan with it failed";
 
     private final SystemDatabase database;
     private final LeaderSettings settings;
@@ -53,37 +53,37 @@ final class PoisonWorkloadFinder {
      * elsewhere.
      */
     int run(long epoch) {
-        int setAside = 0;
+        int quarantined = 0;
         try {
-            while (setAside < MOST && findTenant(epoch)) {
-                setAside++;
+            while (quarantined < MAX_QUARANTINED && findTenant(epoch)) {
+                quarantined++;
             }
-            setAside += unreadable(epoch);
-            for (int i = 0; i < MOST && findWorkload(epoch); i++) {
-                setAside++;
+            quarantined += quarantineUnreadable(epoch);
+            for (int i = 0; i < MAX_QUARANTINED && findWorkload(epoch); i++) {
+                quarantined++;
             }
-            for (int i = 0; i < MOST && findDecision(epoch); i++) {
-                setAside++;
+            for (int i = 0; i < MAX_QUARANTINED && findDecision(epoch); i++) {
+                quarantined++;
             }
         } catch (RuntimeException e) {
             LOG.warnf("could not examine the stored workloads: %s", e.getMessage());
         }
-        return setAside;
+        return quarantined;
     }
 
     private boolean findTenant(long epoch) {
         List<TenantId> tenants = List.copyOf(
-                fenced(epoch, (tx, fence) -> CellFacts.everyTenant(tx)).orElseGet(TreeSet::new));
+                runFenced(epoch, (tx, fence) -> CellFacts.readTenants(tx)).orElseGet(TreeSet::new));
         if (tenants.isEmpty() || canPlan(epoch, Extent.ofWorkloads(0))) {
             return false;
         }
-        return firstBad(tenants.size(), count -> canPlan(epoch, tenants(tenants, count)))
-                .map(bad -> setAside(epoch, tenants.get(bad - 1)))
+        return firstBad(tenants.size(), count -> canPlan(epoch, throughTenant(tenants, count)))
+                .map(bad -> quarantine(epoch, tenants.get(bad - 1)))
                 .orElse(false);
     }
 
     /** The terms of the first tenants. If plans fail without any tenant, the cause is elsewhere. */
-    private static Extent tenants(List<TenantId> tenants, int count) {
+    private static Extent throughTenant(List<TenantId> tenants, int count) {
         return count == 0 ? Extent.NOTHING : Extent.ofTenants(tenants.get(count - 1));
     }
 
@@ -91,18 +91,19 @@ final class PoisonWorkloadFinder {
      * Quarantines the workloads that this version cannot read: all in one run, because one unreadable profile affects
      * many.
      */
-    private int unreadable(long epoch) {
-        List<Long> found = fenced(epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).unreadable())
+    private int quarantineUnreadable(long epoch) {
+        List<Long> found = runFenced(
+                        epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).unreadableSequences())
                 .orElseGet(List::of);
-        int setAside = 0;
+        int quarantined = 0;
         for (long sequence : found) {
-            setAside += setAside(epoch, sequence) ? 1 : 0;
+            quarantined += quarantine(epoch, sequence) ? 1 : 0;
         }
-        return setAside;
+        return quarantined;
     }
 
     private boolean findWorkload(long epoch) {
-        long[] sequences = fenced(epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).liveSequences())
+        long[] sequences = runFenced(epoch, (tx, fence) -> new CellReader(tx, fence.stampMillis()).liveSequences())
                 .orElseGet(() -> new long[0]);
         if (sequences.length == 0 || canPlan(epoch, Extent.ALL)) {
             return false;
@@ -110,7 +111,7 @@ final class PoisonWorkloadFinder {
         return firstBad(
                         sequences.length,
                         count -> canPlan(epoch, Extent.ofWorkloads(count == 0 ? 0 : sequences[count - 1])))
-                .map(bad -> setAside(epoch, sequences[bad - 1]))
+                .map(bad -> quarantine(epoch, sequences[bad - 1]))
                 .orElse(false);
     }
 
@@ -138,17 +139,17 @@ final class PoisonWorkloadFinder {
      * for which the decision is made is to blame.
      */
     private boolean findDecision(long epoch) {
-        List<Decision> decisions = fenced(epoch, (tx, fence) -> CellPlanner.plan(tx, fence, settings)
+        List<Decision> decisions = runFenced(epoch, (tx, fence) -> CellPlanner.plan(tx, fence, settings)
                         .decisions())
                 .orElseGet(List::of);
         if (decisions.isEmpty() || canWrite(epoch, decisions.size())) {
             return false;
         }
-        return firstBad(decisions.size(), most -> canWrite(epoch, most))
+        return firstBad(decisions.size(), max -> canWrite(epoch, max))
                 .map(bad -> decisions.get(bad - 1))
-                .map(decision -> PlanTranslation.successor(decision)
+                .map(decision -> PlanTranslation.preemptorOf(decision)
                         .orElseGet(() -> UUID.fromString(decision.workload().value())))
-                .map(workload -> setAside(epoch, workload))
+                .map(workload -> quarantine(epoch, workload))
                 .orElse(false);
     }
 
@@ -156,19 +157,19 @@ final class PoisonWorkloadFinder {
         return succeeds(epoch, (tx, fence) -> CellPlanner.dryRun(tx, fence, settings, extent));
     }
 
-    private boolean canWrite(long epoch, int mostDecisions) {
-        return succeeds(epoch, (tx, fence) -> CellPlanner.dryRun(tx, fence, settings, mostDecisions));
+    private boolean canWrite(long epoch, int maxDecisions) {
+        return succeeds(epoch, (tx, fence) -> CellPlanner.dryRun(tx, fence, settings, maxDecisions));
     }
 
     /** Makes a trial plan. A plan that takes too long, or meets an outage, proves nothing and ends the run. */
-    private boolean succeeds(long epoch, BiConsumer<SystemTransaction, Fence> rehearsal) {
+    private boolean succeeds(long epoch, BiConsumer<SystemTransaction, Fence> dryRun) {
         try {
-            fenced(epoch, (tx, fence) -> {
-                rehearsal.accept(tx, fence);
-                throw new Rehearsed();
+            runFenced(epoch, (tx, fence) -> {
+                dryRun.accept(tx, fence);
+                throw new DryRunCompleted();
             });
             return false;
-        } catch (Rehearsed e) {
+        } catch (DryRunCompleted e) {
             return true;
         } catch (RuntimeException e) {
             if (DatabaseFailures.isTransient(e)) {
@@ -180,26 +181,28 @@ final class PoisonWorkloadFinder {
     }
 
     /** Rolls back the writes of a trial plan. */
-    private static final class Rehearsed extends RuntimeException {
+    private static final class DryRunCompleted extends RuntimeException {
 
         private static final long serialVersionUID = 1L;
 
-        Rehearsed() {
+        DryRunCompleted() {
             super("the plan could be made and written", null, false, false);
         }
     }
 
-    private boolean setAside(long epoch, long sequence) {
-        return alarm(
-                fenced(epoch, (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), sequence, WHY)));
+    private boolean quarantine(long epoch, long sequence) {
+        return raiseAlarm(runFenced(
+                epoch,
+                (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), sequence, QUARANTINE_REASON)));
     }
 
-    private boolean setAside(long epoch, UUID workload) {
-        return alarm(
-                fenced(epoch, (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), workload, WHY)));
+    private boolean quarantine(long epoch, UUID workload) {
+        return raiseAlarm(runFenced(
+                epoch,
+                (tx, fence) -> QuarantinedWorkloads.mark(tx, fence, settings.cell(), workload, QUARANTINE_REASON)));
     }
 
-    private static boolean alarm(Optional<Optional<String>> marked) {
+    private static boolean raiseAlarm(Optional<Optional<String>> marked) {
         Optional<String> which = marked.flatMap(Function.identity());
         which.ifPresent(one -> LOG.errorf(
                 "ALARM: %s is quarantined: every plan with it failed. It keeps what it holds; the leader retries it "
@@ -208,8 +211,8 @@ final class PoisonWorkloadFinder {
         return which.isPresent();
     }
 
-    private boolean setAside(long epoch, TenantId tenant) {
-        boolean marked = fenced(epoch, (tx, fence) -> QuarantinedTenants.mark(tx, fence, tenant, WHY))
+    private boolean quarantine(long epoch, TenantId tenant) {
+        boolean marked = runFenced(epoch, (tx, fence) -> QuarantinedTenants.mark(tx, fence, tenant, QUARANTINE_REASON))
                 .orElse(false);
         if (marked) {
             LOG.errorf(
@@ -221,12 +224,12 @@ final class PoisonWorkloadFinder {
         return marked;
     }
 
-    private interface Work<T> {
-        T with(SystemTransaction transaction, Fence fence);
+    private interface FencedWork<T> {
+        T run(SystemTransaction transaction, Fence fence);
     }
 
     /** Empty if another replica leads. */
-    private <T> Optional<T> fenced(long epoch, Work<T> work) {
-        return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.with(tx, fence)));
+    private <T> Optional<T> runFenced(long epoch, FencedWork<T> work) {
+        return database.run(settings.bounds(), tx -> settings.fence(tx, epoch).map(fence -> work.run(tx, fence)));
     }
 }

@@ -22,13 +22,13 @@ class PostCommitNotifier {
         this.wakeups = wakeups;
     }
 
-    void after(Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
+    void wakeReaders(Set<UUID> touchedNodes, Set<TenantId> fedTenants) {
         List<Uni<Void>> sends = new ArrayList<>();
         for (UUID node : touchedNodes) {
-            sends.add(wakeups.publish(Wakeups.node(node.toString())));
+            sends.add(wakeups.publish(Wakeups.nodeChannel(node.toString())));
         }
         for (TenantId tenant : fedTenants) {
-            sends.add(wakeups.publish(Wakeups.feed(tenant)));
+            sends.add(wakeups.publish(Wakeups.feedChannel(tenant)));
         }
         sends.forEach(send -> send.subscribe().with(done -> {}));
     }

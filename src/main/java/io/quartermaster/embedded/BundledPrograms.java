@@ -50,7 +50,7 @@ final class BundledPrograms {
     /** The folder with PostgreSQL's bin, lib and share. */
     static Path postgres(Path bin) {
         String archive = Platform.current().postgresArchive();
-        return inPlace(bin.resolve("postgres-18.6"), next -> {
+        return unpackIfAbsent(bin.resolve("postgres-18.6"), next -> {
             Files.createDirectories(next);
             try (InputStream in = resource(archive, "PostgreSQL");
                     TarArchiveInputStream tar =
@@ -64,7 +64,7 @@ final class BundledPrograms {
 
     static Path redisServer(Path bin) {
         String server = Platform.current().redisServer();
-        return inPlace(bin.resolve(server), next -> {
+        return unpackIfAbsent(bin.resolve(server), next -> {
             try (InputStream in = resource(server, "Redis")) {
                 Files.copy(in, next);
             }
@@ -76,7 +76,7 @@ final class BundledPrograms {
         void into(Path next) throws IOException;
     }
 
-    private static Path inPlace(Path place, Unpacking unpacking) {
+    private static Path unpackIfAbsent(Path place, Unpacking unpacking) {
         if (Files.exists(place)) {
             return place;
         }

@@ -30,7 +30,7 @@ import java.util.stream.Stream;
 public record DataFolder(Path path) {
 
     private static final String MARKER = "quartermaster.data";
-    private static final long LEAST_FREE_BYTES = 512L << 20;
+    private static final long MIN_FREE_BYTES = 512L << 20;
 
     public DataFolder {
         path = path.toAbsolutePath().normalize();
@@ -43,7 +43,7 @@ public record DataFolder(Path path) {
             if (!Files.isDirectory(folder.path)) {
                 createPrivate(folder.path);
             }
-            if (!folder.isOurs()) {
+            if (!folder.isDataFolder()) {
                 if (!folder.isEmpty()) {
                     throw new StartFailure("The folder " + folder.path
                             + " is not empty and was not made by Quartermaster. Choose another with "
@@ -64,7 +64,7 @@ public record DataFolder(Path path) {
     }
 
     /** Whether Quartermaster created it. */
-    public boolean isOurs() {
+    public boolean isDataFolder() {
         return Files.isRegularFile(path.resolve(MARKER));
     }
 
@@ -84,7 +84,7 @@ public record DataFolder(Path path) {
      * Lets another user pass through the data folder to one folder in it, and closes the rest of it to that user.
      * Returns false, and opens nothing, where this program is not root, or the user could not reach the folder anyway.
      */
-    public boolean letWorkPass(String child, int user) {
+    public boolean grantTraversal(String child, int user) {
         if (!ProcessSessions.isRoot() || ProcessSessions.onPath("setpriv").isEmpty()) {
             return false;
         }
@@ -149,7 +149,7 @@ public record DataFolder(Path path) {
      * repeated.
      */
     public void empty() {
-        if (!isOurs()) {
+        if (!isDataFolder()) {
             throw new StartFailure("The folder " + path + " was not made by Quartermaster; nothing was removed.");
         }
         try (Stream<Path> children = Files.list(path)) {
@@ -208,9 +208,9 @@ public record DataFolder(Path path) {
     private void requireRoom() throws IOException {
         FileStore store = Files.getFileStore(path);
         long free = store.getUsableSpace();
-        if (free < LEAST_FREE_BYTES) {
+        if (free < MIN_FREE_BYTES) {
             throw new StartFailure("Only " + (free >> 20) + " MiB are free where the data folder " + path + " lies; "
-                    + (LEAST_FREE_BYTES >> 20)
+                    + (MIN_FREE_BYTES >> 20)
                     + " MiB are needed. Make room, or choose another folder with --data-dir or QM_DATA_DIR.");
         }
     }

@@ -20,7 +20,7 @@ public final class EmbeddedAgent implements EmbeddedProgram {
     private static final String NAME = Component.AGENT.program();
 
     /** Longer than the grace of the work. */
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(45);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(45);
 
     private final ManagedProcess managedProcess;
 
@@ -90,16 +90,16 @@ public final class EmbeddedAgent implements EmbeddedProgram {
     }
 
     static void endLeftover(DataFolder folder) {
-        ManagedProcess.endRecorded(Component.AGENT.title(), folder.pidFile(NAME), StopSignal.TERMINATE, STOP_PATIENCE);
+        ManagedProcess.endRecorded(Component.AGENT.title(), folder.pidFile(NAME), StopSignal.TERMINATE, STOP_TIMEOUT);
     }
 
     @Override
-    public ManagedProcess child() {
+    public ManagedProcess process() {
         return managedProcess;
     }
 
     @Override
     public void close() {
-        managedProcess.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.TERMINATE, STOP_TIMEOUT);
     }
 }

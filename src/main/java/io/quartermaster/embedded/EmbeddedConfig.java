@@ -8,22 +8,22 @@ import java.util.Set;
 /**
  * The parts to start and their ports.
  *
- * @param parts the embedded parts that the service uses; PostgreSQL is also started when only Keycloak needs it
+ * @param components the embedded parts that the service uses; PostgreSQL is also started when only Keycloak needs it
  * @param keycloakHome the unpacked Keycloak distribution, which is prepared in place once
  */
 public record EmbeddedConfig(
         DataFolder folder,
         Path keycloakHome,
-        Set<Component> parts,
+        Set<Component> components,
         int postgresPort,
         int redisPort,
         int keycloakPort,
         ProgressListener progress) {
 
     public EmbeddedConfig {
-        parts = Set.copyOf(parts);
-        if (!Component.EXCHANGEABLE.containsAll(parts)) {
-            throw new IllegalArgumentException("cannot choose these parts: " + parts);
+        components = Set.copyOf(components);
+        if (!Component.EXCHANGEABLE.containsAll(components)) {
+            throw new IllegalArgumentException("cannot choose these parts: " + components);
         }
         requirePort(postgresPort);
         requirePort(redisPort);

@@ -20,12 +20,12 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
     static final String ADMIN_SECRET = "keycloak.admin";
 
     /** The first start creates its schema, which takes a minute on a busy machine. */
-    private static final Duration START_PATIENCE = Duration.ofMinutes(5);
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(5);
 
-    private static final Duration ASK_EVERY = Duration.ofMillis(100);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(100);
 
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(20);
-    private static final Duration ANSWER_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(20);
+    private static final Duration ANSWER_TIMEOUT = Duration.ofSeconds(2);
 
     private final ManagedProcess managedProcess;
 
@@ -69,17 +69,17 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
                 Component.KEYCLOAK.title(),
                 folder.pidFile(Component.KEYCLOAK.program()),
                 StopSignal.TERMINATE,
-                STOP_PATIENCE);
+                STOP_TIMEOUT);
     }
 
     @Override
-    public ManagedProcess child() {
+    public ManagedProcess process() {
         return managedProcess;
     }
 
     @Override
     public void close() {
-        managedProcess.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.TERMINATE, STOP_TIMEOUT);
     }
 
     private static ManagedProcess.Spec spec(EmbeddedConfig config, Secrets secrets) {
@@ -127,15 +127,15 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
     }
 
     private void awaitReady(int port, Path log) {
-        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        long end = System.nanoTime() + START_TIMEOUT.toNanos();
         URI realm = URI.create(url(port) + "/realms/master");
         try (HttpClient client =
-                HttpClient.newBuilder().connectTimeout(ANSWER_PATIENCE).build()) {
+                HttpClient.newBuilder().connectTimeout(ANSWER_TIMEOUT).build()) {
             do {
                 if (answers(client, realm)) {
                     return;
                 }
-            } while (System.nanoTime() < end && !managedProcess.endsWithin(ASK_EVERY));
+            } while (System.nanoTime() < end && !managedProcess.endsWithin(POLL_INTERVAL));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -147,7 +147,7 @@ public final class EmbeddedKeycloak implements EmbeddedProgram {
         try {
             return client.send(
                                     HttpRequest.newBuilder(realm)
-                                            .timeout(ANSWER_PATIENCE)
+                                            .timeout(ANSWER_TIMEOUT)
                                             .build(),
                                     HttpResponse.BodyHandlers.discarding())
                             .statusCode()

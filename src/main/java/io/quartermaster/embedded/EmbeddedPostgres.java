@@ -25,12 +25,12 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
     private static final String SUPERUSER = "postgres";
 
     /** Recovery after a crash replays the log first, which can take some time on a slow disk. */
-    private static final Duration START_PATIENCE = Duration.ofMinutes(2);
+    private static final Duration START_TIMEOUT = Duration.ofMinutes(2);
 
-    private static final Duration ASK_EVERY = Duration.ofMillis(25);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(25);
 
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(30);
-    private static final Duration INIT_PATIENCE = Duration.ofMinutes(2);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration INIT_TIMEOUT = Duration.ofMinutes(2);
 
     private final int port;
     private final Secrets secrets;
@@ -86,17 +86,17 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
                 Component.POSTGRES.title(),
                 folder.pidFile(Component.POSTGRES.program()),
                 StopSignal.INTERRUPT,
-                STOP_PATIENCE);
+                STOP_TIMEOUT);
     }
 
     @Override
-    public ManagedProcess child() {
+    public ManagedProcess process() {
         return managedProcess;
     }
 
     @Override
     public void close() {
-        managedProcess.stop(StopSignal.INTERRUPT, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.INTERRUPT, STOP_TIMEOUT);
     }
 
     private static ManagedProcess.Spec spec(
@@ -151,7 +151,7 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
             }
             DataFolder.deleteTree(next);
             Files.writeString(passwordFile, secrets.password("postgres.superuser") + "\n");
-            unprivileged.give(root);
+            unprivileged.grantAccess(root);
             List<String> command = new ArrayList<>(unprivileged.prefix());
             command.addAll(List.of(
                     home.resolve("bin/initdb").toString(),
@@ -184,7 +184,7 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
                 .redirectOutput(ProcessBuilder.Redirect.appendTo(log.toFile()))
                 .start();
         try {
-            if (!process.waitFor(INIT_PATIENCE.toMillis(), TimeUnit.MILLISECONDS) || process.exitValue() != 0) {
+            if (!process.waitFor(INIT_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS) || process.exitValue() != 0) {
                 process.destroyForcibly();
                 throw new StartFailure("PostgreSQL could not create its data folder; see " + log + ".");
             }
@@ -196,7 +196,7 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
     }
 
     private void awaitReady(Path log) {
-        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        long end = System.nanoTime() + START_TIMEOUT.toNanos();
         SQLException last = null;
         try {
             do {
@@ -207,7 +207,7 @@ public final class EmbeddedPostgres implements EmbeddedProgram {
                 } catch (SQLException notYet) {
                     last = notYet;
                 }
-            } while (System.nanoTime() < end && !managedProcess.endsWithin(ASK_EVERY));
+            } while (System.nanoTime() < end && !managedProcess.endsWithin(POLL_INTERVAL));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new StartFailure("Interrupted while PostgreSQL started.", e);

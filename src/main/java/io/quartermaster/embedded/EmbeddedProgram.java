@@ -4,7 +4,7 @@ package io.quartermaster.embedded;
 public sealed interface EmbeddedProgram extends AutoCloseable
         permits EmbeddedPostgres, EmbeddedRedis, EmbeddedKeycloak, EmbeddedAgent {
 
-    ManagedProcess child();
+    ManagedProcess process();
 
     @Override
     void close();

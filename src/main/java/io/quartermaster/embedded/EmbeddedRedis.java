@@ -22,10 +22,10 @@ import java.util.Optional;
 public final class EmbeddedRedis implements EmbeddedProgram {
 
     private static final String PASSWORD = "redis";
-    private static final Duration START_PATIENCE = Duration.ofSeconds(30);
-    private static final Duration ASK_EVERY = Duration.ofMillis(20);
-    private static final Duration STOP_PATIENCE = Duration.ofSeconds(10);
-    private static final int ANSWER_MILLIS = 1_000;
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(30);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(20);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(10);
+    private static final int ANSWER_TIMEOUT_MILLIS = 1_000;
 
     private final int port;
     private final String password;
@@ -85,20 +85,17 @@ public final class EmbeddedRedis implements EmbeddedProgram {
     /** Ends the Redis that a killed service left running in that folder. */
     static void endLeftover(DataFolder folder) {
         ManagedProcess.endRecorded(
-                Component.REDIS.title(),
-                folder.pidFile(Component.REDIS.program()),
-                StopSignal.TERMINATE,
-                STOP_PATIENCE);
+                Component.REDIS.title(), folder.pidFile(Component.REDIS.program()), StopSignal.TERMINATE, STOP_TIMEOUT);
     }
 
     @Override
-    public ManagedProcess child() {
+    public ManagedProcess process() {
         return managedProcess;
     }
 
     @Override
     public void close() {
-        managedProcess.stop(StopSignal.TERMINATE, STOP_PATIENCE);
+        managedProcess.stop(StopSignal.TERMINATE, STOP_TIMEOUT);
     }
 
     /** The settings are in a file, because every user of the machine could read a password in the command. */
@@ -118,13 +115,13 @@ public final class EmbeddedRedis implements EmbeddedProgram {
     }
 
     private void awaitReady(Path log) {
-        long end = System.nanoTime() + START_PATIENCE.toNanos();
+        long end = System.nanoTime() + START_TIMEOUT.toNanos();
         try {
             do {
                 if (answers()) {
                     return;
                 }
-            } while (System.nanoTime() < end && !managedProcess.endsWithin(ASK_EVERY));
+            } while (System.nanoTime() < end && !managedProcess.endsWithin(POLL_INTERVAL));
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -135,8 +132,8 @@ public final class EmbeddedRedis implements EmbeddedProgram {
     /** False also while Redis still loads its file. */
     private boolean answers() {
         try (Socket socket = new Socket()) {
-            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_MILLIS);
-            socket.setSoTimeout(ANSWER_MILLIS);
+            socket.connect(new InetSocketAddress(InetAddress.getLoopbackAddress(), port), ANSWER_TIMEOUT_MILLIS);
+            socket.setSoTimeout(ANSWER_TIMEOUT_MILLIS);
             socket.getOutputStream().write(("AUTH " + password + "\r\nPING\r\n").getBytes(StandardCharsets.US_ASCII));
             socket.getOutputStream().flush();
             String expected = "+OK\r\n+PONG\r\n";

@@ -24,7 +24,7 @@ public final class EmbeddedServices implements AutoCloseable {
     private final EmbeddedConfig config;
     private final Secrets secrets;
     private final Map<Component, RestartingProcess> restartingProcesses = new EnumMap<>(Component.class);
-    private final CompletableFuture<StartFailure> broken = new CompletableFuture<>();
+    private final CompletableFuture<StartFailure> failure = new CompletableFuture<>();
 
     private final LogRotation logs;
 
@@ -36,7 +36,7 @@ public final class EmbeddedServices implements AutoCloseable {
         this.logs = LogRotation.of(config.folder());
     }
 
-    /** Creates the services without starting any, so that a shutdown hook can refer to them before {@link #begin}. */
+    /** Creates the services without starting any: a shutdown hook can refer to them before {@link #startAll}. */
     public static EmbeddedServices of(EmbeddedConfig config) {
         // Two threads that initialise the log manager's class at the same time can deadlock.
         Logger.getLogger(EmbeddedServices.class.getName());
@@ -45,24 +45,25 @@ public final class EmbeddedServices implements AutoCloseable {
 
     public static EmbeddedServices start(EmbeddedConfig config) {
         EmbeddedServices services = of(config);
-        services.begin();
+        services.startAll();
         return services;
     }
 
     /** Starts the parts. Returns when PostgreSQL and Redis answer; ends the started parts when one of them cannot. */
-    public void begin() {
+    public void startAll() {
         DataFolder folder = config.folder();
-        boolean keycloak = config.parts().contains(Component.KEYCLOAK);
+        boolean keycloak = config.components().contains(Component.KEYCLOAK);
         try {
-            if (keycloak || config.parts().contains(Component.POSTGRES)) {
-                keep(Component.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
+            if (keycloak || config.components().contains(Component.POSTGRES)) {
+                startRestarting(
+                        Component.POSTGRES, () -> EmbeddedPostgres.start(folder, secrets, config.postgresPort()));
             }
-            if (config.parts().contains(Component.REDIS)) {
-                keep(Component.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));
+            if (config.components().contains(Component.REDIS)) {
+                startRestarting(Component.REDIS, () -> EmbeddedRedis.start(folder, secrets, config.redisPort()));
             }
             awaitReady(Component.POSTGRES);
             if (keycloak) {
-                keep(Component.KEYCLOAK, () -> EmbeddedKeycloak.start(config, secrets));
+                startRestarting(Component.KEYCLOAK, () -> EmbeddedKeycloak.start(config, secrets));
             }
             awaitReady(Component.REDIS);
         } catch (CompletionException e) {
@@ -71,32 +72,32 @@ public final class EmbeddedServices implements AutoCloseable {
         }
     }
 
-    private void keep(Component component, Supplier<? extends EmbeddedProgram> start) {
-        begin(
+    private void startRestarting(Component component, Supplier<? extends EmbeddedProgram> start) {
+        add(
                 component,
                 new RestartingProcess(
                         component.title(),
                         "127.0.0.1:" + config.port(component),
                         start,
                         config.progress(),
-                        broken,
+                        failure,
                         true));
     }
 
-    private synchronized void begin(Component component, RestartingProcess restartingProcess) {
+    private synchronized void add(Component component, RestartingProcess restartingProcess) {
         if (closed) {
             throw new StartFailure("Stopped while starting.");
         }
         restartingProcesses.put(component, restartingProcess);
-        restartingProcess.begin();
+        restartingProcess.start();
     }
 
-    private synchronized @Nullable RestartingProcess keeper(Component component) {
+    private synchronized @Nullable RestartingProcess restartingProcess(Component component) {
         return restartingProcesses.get(component);
     }
 
     private void awaitReady(Component component) {
-        RestartingProcess restartingProcess = keeper(component);
+        RestartingProcess restartingProcess = restartingProcess(component);
         if (restartingProcess != null) {
             restartingProcess.ready().join();
         }
@@ -112,9 +113,9 @@ public final class EmbeddedServices implements AutoCloseable {
                 settings.node(),
                 () -> EmbeddedAgent.start(config.folder(), settings),
                 config.progress(),
-                broken,
+                failure,
                 false);
-        begin(Component.AGENT, restartingProcess);
+        add(Component.AGENT, restartingProcess);
         restartingProcess.ready().join();
     }
 
@@ -145,7 +146,7 @@ public final class EmbeddedServices implements AutoCloseable {
     public Map<String, String> properties() {
         Map<String, String> properties = new LinkedHashMap<>();
         DatabaseRoles roles = new DatabaseRoles(secrets);
-        if (config.parts().contains(Component.POSTGRES)) {
+        if (config.components().contains(Component.POSTGRES)) {
             ServiceProperties.database(
                     "postgresql://127.0.0.1:" + config.postgresPort() + "/" + DatabaseRoles.DATABASE,
                     Optional.of(roles.account(DatabaseRoles.OWNER)),
@@ -153,10 +154,10 @@ public final class EmbeddedServices implements AutoCloseable {
                     roles.account(DatabaseRoles.SYSTEM),
                     properties::put);
         }
-        if (config.parts().contains(Component.REDIS)) {
+        if (config.components().contains(Component.REDIS)) {
             ServiceProperties.redis(EmbeddedRedis.url(secrets, config.redisPort()), properties::put);
         }
-        if (config.parts().contains(Component.KEYCLOAK)) {
+        if (config.components().contains(Component.KEYCLOAK)) {
             ServiceProperties.identity(
                     EmbeddedKeycloak.url(config.keycloakPort()),
                     new ServiceProperties.Account(
@@ -171,13 +172,13 @@ public final class EmbeddedServices implements AutoCloseable {
      * start.
      */
     public CompletableFuture<Void> identity() {
-        RestartingProcess restartingProcess = keeper(Component.KEYCLOAK);
+        RestartingProcess restartingProcess = restartingProcess(Component.KEYCLOAK);
         return restartingProcess == null ? CompletableFuture.completedFuture(null) : restartingProcess.ready();
     }
 
     /** Completes when a part that the service needs has ended and its restarts failed; the service should stop then. */
-    public CompletableFuture<StartFailure> broken() {
-        return broken;
+    public CompletableFuture<StartFailure> failure() {
+        return failure;
     }
 
     @Override
@@ -187,7 +188,7 @@ public final class EmbeddedServices implements AutoCloseable {
         }
         for (Component component :
                 new Component[] {Component.AGENT, Component.KEYCLOAK, Component.REDIS, Component.POSTGRES}) {
-            RestartingProcess restartingProcess = keeper(component);
+            RestartingProcess restartingProcess = restartingProcess(component);
             if (restartingProcess != null) {
                 restartingProcess.close();
             }

@@ -23,7 +23,7 @@ final class LogRotation implements AutoCloseable {
     static final long LOG_BYTES = 16L << 20;
 
     private static final Logger LOG = Logger.getLogger(LogRotation.class);
-    private static final Duration EVERY = Duration.ofSeconds(30);
+    private static final Duration INTERVAL = Duration.ofSeconds(30);
     /** The log of the service itself, whose own logging rotates it. */
     private static final String OWN_LOG = "service.log";
 
@@ -37,8 +37,8 @@ final class LogRotation implements AutoCloseable {
         LogRotation rotation = new LogRotation();
         rotation.timer.scheduleWithFixedDelay(
                 () -> rotateAll(folder.resolve("log"), LOG_BYTES),
-                EVERY.toMillis(),
-                EVERY.toMillis(),
+                INTERVAL.toMillis(),
+                INTERVAL.toMillis(),
                 TimeUnit.MILLISECONDS);
         return rotation;
     }

@@ -37,7 +37,7 @@ final class ManagedProcess {
     private static final String RECORD_AND_BECOME =
             "echo \"$$ $1 $2\" >\"$0.next\" && mv -f \"$0.next\" \"$0\" || exit; shift 2; exec \"$@\"";
 
-    private static final Duration KILL_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration KILL_TIMEOUT = Duration.ofSeconds(5);
 
     private final String title;
     private final ProcessHandle process;
@@ -74,24 +74,24 @@ final class ManagedProcess {
 
     /** The process of an earlier start that still runs and was started with the same command and fingerprint. */
     static Optional<ManagedProcess> adopt(Spec spec) {
-        return recorded(spec.pidFile())
+        return readRecord(spec.pidFile())
                 .filter(record -> record.identity().equals(spec.identity()))
                 .map(record -> new ManagedProcess(spec.title(), record.process(), spec.pidFile()));
     }
 
     /** Ends the process of an earlier start, if there is one, regardless of its command. */
-    static void endRecorded(String title, Path pidFile, StopSignal signal, Duration patience) {
-        recorded(pidFile).ifPresent(record -> {
+    static void endRecorded(String title, Path pidFile, StopSignal signal, Duration timeout) {
+        readRecord(pidFile).ifPresent(record -> {
             LOG.infof(
                     "Ending %s left over from an earlier run (pid %d)",
                     title, record.process().pid());
-            new ManagedProcess(title, record.process(), pidFile).stop(signal, patience);
+            new ManagedProcess(title, record.process(), pidFile).stop(signal, timeout);
         });
     }
 
     /** The pid of the process of an earlier start that still runs. */
     static OptionalLong runningPid(Path pidFile) {
-        return recorded(pidFile).stream()
+        return readRecord(pidFile).stream()
                 .mapToLong(record -> record.process().pid())
                 .findFirst();
     }
@@ -141,12 +141,12 @@ final class ManagedProcess {
     }
 
     /** Asks the process to end, waits, then kills it. The pid file is removed when the process has ended. */
-    void stop(StopSignal signal, Duration patience) {
+    void stop(StopSignal signal, Duration timeout) {
         signal.send(process);
-        if (!gone(patience)) {
-            LOG.warnf("%s (pid %d) did not end within %d s; killing it", title, process.pid(), patience.toSeconds());
+        if (!awaitGone(timeout)) {
+            LOG.warnf("%s (pid %d) did not end within %d s; killing it", title, process.pid(), timeout.toSeconds());
             process.destroyForcibly();
-            if (!gone(KILL_PATIENCE)) {
+            if (!awaitGone(KILL_TIMEOUT)) {
                 LOG.errorf("cannot end %s (pid %d)", title, process.pid());
                 return;
             }
@@ -159,8 +159,8 @@ final class ManagedProcess {
     }
 
     /** An interrupt does not stop the wait, because {@link RestartingProcess} uses interrupts to request the end. */
-    private boolean gone(Duration patience) {
-        long end = System.nanoTime() + patience.toNanos();
+    private boolean awaitGone(Duration timeout) {
+        long end = System.nanoTime() + timeout.toNanos();
         boolean interrupted = false;
         try {
             while (true) {
@@ -182,10 +182,10 @@ final class ManagedProcess {
         }
     }
 
-    private record Recorded(ProcessHandle process, String identity) {}
+    private record ProcessRecord(ProcessHandle process, String identity) {}
 
     /** One line: the process's {@link ProcessMark} and its fingerprint. */
-    private static Optional<Recorded> recorded(Path pidFile) {
+    private static Optional<ProcessRecord> readRecord(Path pidFile) {
         String line;
         try {
             line = Files.readString(pidFile, StandardCharsets.UTF_8).strip();
@@ -198,6 +198,6 @@ final class ManagedProcess {
         }
         return ProcessMark.parse(line.substring(0, split))
                 .flatMap(ProcessMark::find)
-                .map(process -> new Recorded(process, line.substring(split + 1)));
+                .map(process -> new ProcessRecord(process, line.substring(split + 1)));
     }
 }

@@ -16,13 +16,13 @@ public final class Ports {
     /** The default of Linux; other systems begin higher. */
     private static final int LOWEST_EPHEMERAL = 32_768;
 
-    private static final int MOST_ATTEMPTS = 1_000;
+    private static final int MAX_ATTEMPTS = 1_000;
 
     private Ports() {}
 
     /** Fails when another program already listens on the port; the message names the setting that changes it. */
     public static void requireFree(int port, String owner, String settings) {
-        if (answers(port) || !bindable(port)) {
+        if (answers(port) || !isBindable(port)) {
             throw new StartFailure("Port " + port + " (for " + owner
                     + ") is used by another program. Stop that program, or choose another port with " + settings + ".");
         }
@@ -42,16 +42,16 @@ public final class Ports {
      * connections. So no outgoing connection takes it while the program that should listen on it is restarting.
      */
     public static int anyFree() {
-        for (int attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
+        for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
             int port = ThreadLocalRandom.current().nextInt(LOWEST_FREE, LOWEST_EPHEMERAL);
-            if (!answers(port) && bindable(port)) {
+            if (!answers(port) && isBindable(port)) {
                 return port;
             }
         }
         throw new StartFailure("Found no free port from " + LOWEST_FREE + " to " + (LOWEST_EPHEMERAL - 1) + ".");
     }
 
-    private static boolean bindable(int port) {
+    private static boolean isBindable(int port) {
         try (ServerSocket socket = new ServerSocket()) {
             socket.setReuseAddress(true);
             socket.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), port));

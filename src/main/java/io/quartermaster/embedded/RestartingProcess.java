@@ -19,19 +19,19 @@ import java.util.function.Supplier;
  */
 final class RestartingProcess implements AutoCloseable {
 
-    private static final int MOST_LOSSES = 5;
+    private static final int MAX_LOSSES = 5;
     private static final Duration LOSS_WINDOW = Duration.ofMinutes(10);
     /** The pause before the third start within the window; it doubles with each further one. */
     private static final Duration FIRST_PAUSE = Duration.ofSeconds(1);
 
-    private static final int MOST_DOUBLINGS = 5;
+    private static final int MAX_DOUBLINGS = 5;
 
     private final String title;
     private final String where;
-    private final Supplier<? extends EmbeddedProgram> start;
+    private final Supplier<? extends EmbeddedProgram> starter;
     private final ProgressListener progressListener;
     private final CompletableFuture<Void> ready = new CompletableFuture<>();
-    private final CompletableFuture<StartFailure> broken;
+    private final CompletableFuture<StartFailure> serviceFailure;
     private final boolean needed;
     private final Deque<Long> lossNanos = new ArrayDeque<>();
     private final Thread thread;
@@ -43,26 +43,26 @@ final class RestartingProcess implements AutoCloseable {
     /**
      * Creates the loop without starting the program.
      *
-     * @param broken completed when a needed program cannot be kept running
+     * @param serviceFailure completed when a needed program cannot be kept running
      * @param needed whether the service depends on the program
      */
     RestartingProcess(
             String title,
             String where,
-            Supplier<? extends EmbeddedProgram> start,
+            Supplier<? extends EmbeddedProgram> starter,
             ProgressListener progressListener,
-            CompletableFuture<StartFailure> broken,
+            CompletableFuture<StartFailure> serviceFailure,
             boolean needed) {
         this.title = title;
         this.where = where;
-        this.start = start;
+        this.starter = starter;
         this.progressListener = progressListener;
-        this.broken = broken;
+        this.serviceFailure = serviceFailure;
         this.needed = needed;
-        this.thread = Thread.ofPlatform().name("keep-" + title).daemon().unstarted(this::keep);
+        this.thread = Thread.ofPlatform().name("keep-" + title).daemon().unstarted(this::run);
     }
 
-    void begin() {
+    void start() {
         thread.start();
     }
 
@@ -88,7 +88,7 @@ final class RestartingProcess implements AutoCloseable {
         }
     }
 
-    private void keep() {
+    private void run() {
         try {
             do {
                 startOnce().ifPresent(this::awaitEnd);
@@ -99,7 +99,7 @@ final class RestartingProcess implements AutoCloseable {
             }
             StartFailure failure = new StartFailure(title + " ended, and its restarts failed: " + e.getMessage(), e);
             if (needed) {
-                broken.complete(failure);
+                serviceFailure.complete(failure);
             } else {
                 progressListener.warn(failure.toString());
             }
@@ -112,7 +112,7 @@ final class RestartingProcess implements AutoCloseable {
     private Optional<EmbeddedProgram> startOnce() {
         ProgressListener.Step step = progressListener.begin(title);
         try {
-            EmbeddedProgram program = start.get();
+            EmbeddedProgram program = starter.get();
             step.done(where);
             ready.complete(null);
             return Optional.of(program);
@@ -128,9 +128,9 @@ final class RestartingProcess implements AutoCloseable {
 
     private void awaitEnd(EmbeddedProgram program) {
         try {
-            program.child().onExit().get();
+            program.process().onExit().get();
             if (!closing) {
-                progressListener.warn(title + " (pid " + program.child().pid() + ") ended by itself; restarting it");
+                progressListener.warn(title + " (pid " + program.process().pid() + ") ended by itself; restarting it");
             }
         } catch (InterruptedException e) {
             program.close();
@@ -148,7 +148,7 @@ final class RestartingProcess implements AutoCloseable {
         while (now - lossNanos.getFirst() > LOSS_WINDOW.toNanos()) {
             lossNanos.removeFirst();
         }
-        if (needed && lossNanos.size() > MOST_LOSSES) {
+        if (needed && lossNanos.size() > MAX_LOSSES) {
             throw new StartFailure("it ended, or failed to start, " + lossNanos.size() + " times within "
                     + LOSS_WINDOW.toMinutes() + " minutes"
                     + (lastFailure.isEmpty() ? "; see its log" : ". The last failure: " + lastFailure));
@@ -163,7 +163,7 @@ final class RestartingProcess implements AutoCloseable {
     private static boolean pause(int losses) {
         try {
             Thread.sleep(
-                    losses < 2 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(losses - 2, MOST_DOUBLINGS)));
+                    losses < 2 ? Duration.ZERO : FIRST_PAUSE.multipliedBy(1L << Math.min(losses - 2, MAX_DOUBLINGS)));
             return true;
         } catch (InterruptedException closing) {
             return false;

@@ -15,7 +15,7 @@ sealed interface Unprivileged {
     List<String> prefix();
 
     /** Makes a folder usable for the program. */
-    void give(Path folder);
+    void grantAccess(Path folder);
 
     static Unprivileged choose() {
         if (!ProcessSessions.isRoot()) {
@@ -41,7 +41,7 @@ sealed interface Unprivileged {
         }
 
         @Override
-        public void give(Path folder) {}
+        public void grantAccess(Path folder) {}
     }
 
     /** A user namespace without any mapping: the program sees itself as an unknown user. */
@@ -52,7 +52,7 @@ sealed interface Unprivileged {
         }
 
         @Override
-        public void give(Path folder) {}
+        public void grantAccess(Path folder) {}
     }
 
     /** User 65534, which every Linux has. */
@@ -65,7 +65,7 @@ sealed interface Unprivileged {
         }
 
         @Override
-        public void give(Path folder) {
+        public void grantAccess(Path folder) {
             boolean given = ProcessSessions.succeeds("chown", "-R", NOBODY + ":" + NOBODY, folder.toString());
             boolean reachable = given
                     && ProcessSessions.succeeds(

@@ -75,26 +75,26 @@ public record ChangeImpact(
     public record Reserved(String pool, String group, GpuAmount of, GpuAmount before, GpuAmount after) {}
 
     /** An allocation of a running workload; lists are ordered by start. */
-    record Held(PoolId pool, UUID policy, long gpuMilli, boolean preemptible) {}
+    record HeldAmount(PoolId pool, UUID policy, long gpuMilli, boolean preemptible) {}
 
-    static ChangeImpact between(TenantRules before, TenantRules after, List<Held> held, long waitingTouched) {
+    static ChangeImpact between(TenantRules before, TenantRules after, List<HeldAmount> held, long waitingTouched) {
         return new ChangeImpact(
-                names(Diff.ofQueues(before, after).made()),
-                names(Diff.ofQueues(before, after).gone()),
+                names(Diff.ofQueues(before, after).added()),
+                names(Diff.ofQueues(before, after).removed()),
                 reserved(before, after),
-                Math.max(0, overQuota(after, held) - overQuota(before, held)),
+                Math.max(0, countOverQuota(after, held) - countOverQuota(before, held)),
                 waitingTouched,
                 List.of(),
                 warnings(before, after, held));
     }
 
-    public ChangeImpact warning(String warning) {
+    public ChangeImpact withWarning(String warning) {
         List<String> more = new ArrayList<>(warnings);
         more.add(warning);
         return new ChangeImpact(queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, changed, more);
     }
 
-    ChangeImpact changed(List<FieldChange> fields) {
+    ChangeImpact withChangedFields(List<FieldChange> fields) {
         return new ChangeImpact(
                 queuesMade, queuesRetired, reserved, becomingOverQuota, waitingTouched, fields, warnings);
     }
@@ -110,9 +110,9 @@ public record ChangeImpact(
         Map<Quota, List<Quota>> children = tree.children();
         List<Reserved> changes = new ArrayList<>();
         for (Quota parent : tree.quotas()) {
-            long given = given(children, parent);
-            Optional<Quota> was = old.at(parent.path(), parent.scope());
-            long gave = was.map(quota -> given(oldChildren, quota)).orElse(0L);
+            long given = reservedByChildren(children, parent);
+            Optional<Quota> was = old.quotaAt(parent.path(), parent.scope());
+            long gave = was.map(quota -> reservedByChildren(oldChildren, quota)).orElse(0L);
             if (given != gave) {
                 changes.add(new Reserved(
                         after.nameOf(parent.scope()),
@@ -125,7 +125,7 @@ public record ChangeImpact(
         return changes;
     }
 
-    private static long given(Map<Quota, List<Quota>> children, Quota parent) {
+    private static long reservedByChildren(Map<Quota, List<Quota>> children, Quota parent) {
         return children.getOrDefault(parent, List.of()).stream()
                 .mapToLong(Quota::reservedGpuMilli)
                 .sum();
@@ -135,17 +135,17 @@ public record ChangeImpact(
      * Counts the allocations that lie, wholly or in part, beyond the reservation of their policy in their pool. The
      * allocations fill the reservation in the order of their start.
      */
-    static long overQuota(TenantRules rules, List<Held> held) {
+    static long countOverQuota(TenantRules rules, List<HeldAmount> held) {
         QuotaTreeBuilder tree = rules.tree();
         Map<UUID, Policy> policies = byId(rules);
         Map<String, Long> filled = new HashMap<>();
         long beyond = 0;
-        for (Held one : held) {
+        for (HeldAmount one : held) {
             String key = one.policy() + " " + one.pool();
             long sum = filled.merge(key, one.gpuMilli(), Math::addExact);
             long reserved = Optional.ofNullable(policies.get(one.policy()))
                     .flatMap(policy ->
-                            tree.at(QuotaTreeBuilder.path(rules.tenant(), policy.group()), Scope.of(one.pool())))
+                            tree.quotaAt(QuotaTreeBuilder.path(rules.tenant(), policy.group()), Scope.of(one.pool())))
                     .map(Quota::reservedGpuMilli)
                     .orElse(0L);
             if (one.gpuMilli() > 0 && sum > reserved) {
@@ -160,19 +160,19 @@ public record ChangeImpact(
     }
 
     /** Warns about the policies that the change creates or updates. */
-    private static List<String> warnings(TenantRules before, TenantRules after, List<Held> held) {
+    private static List<String> warnings(TenantRules before, TenantRules after, List<HeldAmount> held) {
         Diff<Policy> policies = Diff.ofPolicies(before, after);
         QuotaTreeBuilder tree = after.tree();
         Map<UUID, Policy> byId = byId(after);
         List<String> warnings = new ArrayList<>();
-        Stream.concat(policies.made().stream(), policies.changed().stream()).forEach(policy -> {
+        Stream.concat(policies.added().stream(), policies.changed().stream()).forEach(policy -> {
             if (after.queuesOf(policy).isEmpty()) {
                 warnings.add("policy " + policy.name() + " has no profiles, so members cannot submit work under it");
             }
             QuotaPath path = QuotaTreeBuilder.path(after.tenant(), policy.group());
             for (PolicyQuota quota : policy.quotas()) {
-                drain(after, byId, policy, quota, held).ifPresent(warnings::add);
-                longGrace(after, policy, quota.scope()).ifPresent(warnings::add);
+                drainWarning(after, byId, policy, quota, held).ifPresent(warnings::add);
+                graceWarning(after, policy, quota.scope()).ifPresent(warnings::add);
                 tree.parentOf(path, quota.scope())
                         .filter(parent -> exceeds(quota, parent))
                         .ifPresent(parent -> warnings.add("the limit of policy " + policy.name() + " in "
@@ -185,7 +185,7 @@ public record ChangeImpact(
     }
 
     /** The maximum grace of a pool, which the operator sets, bounds the grace of every policy. */
-    private static Optional<String> longGrace(TenantRules rules, Policy policy, Scope scope) {
+    private static Optional<String> graceWarning(TenantRules rules, Policy policy, Scope scope) {
         Duration asked = Duration.ofMillis(policy.graceMillis());
         return rules.allotments().stream()
                 .filter(one -> Scope.of(one.allotment().pool()).equals(scope))
@@ -196,8 +196,8 @@ public record ChangeImpact(
     }
 
     /** Warns that work of a group and of the groups below it ends at the drain date of the quota. */
-    private static Optional<String> drain(
-            TenantRules rules, Map<UUID, Policy> byId, Policy policy, PolicyQuota quota, List<Held> held) {
+    private static Optional<String> drainWarning(
+            TenantRules rules, Map<UUID, Policy> byId, Policy policy, PolicyQuota quota, List<HeldAmount> held) {
         if (quota.terms().drainByMillis().isEmpty()) {
             return Optional.empty();
         }
@@ -206,7 +206,7 @@ public record ChangeImpact(
                 : quota.terms().reservedGpuMilli();
         long all = 0;
         long stays = 0;
-        for (Held one : held) {
+        for (HeldAmount one : held) {
             boolean below = Optional.ofNullable(byId.get(one.policy()))
                     .filter(other -> policy.group().contains(other.group()))
                     .isPresent();

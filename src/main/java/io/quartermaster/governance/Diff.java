@@ -12,7 +12,7 @@ import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** The difference that a change makes to one type of object: the new, the changed and the retired ones. */
-record Diff<T>(List<T> made, List<T> changed, List<T> gone) {
+record Diff<T>(List<T> added, List<T> changed, List<T> removed) {
 
     static Diff<Policy> ofPolicies(TenantRules before, TenantRules after) {
         return of(before.policies(), after.policies(), Policy::id);
@@ -30,18 +30,18 @@ record Diff<T>(List<T> made, List<T> changed, List<T> gone) {
         Set<UUID> known = ids(before, id);
         Set<T> unchanged = new HashSet<>(before);
         return new Diff<>(
-                beyond(after, known, id),
+                withoutIds(after, known, id),
                 after.stream()
                         .filter(one -> known.contains(id.apply(one)) && !unchanged.contains(one))
                         .toList(),
-                beyond(before, ids(after, id), id));
+                withoutIds(before, ids(after, id), id));
     }
 
     private static <T> Set<UUID> ids(List<T> all, Function<T, UUID> id) {
         return all.stream().map(id).collect(Collectors.toSet());
     }
 
-    private static <T> List<T> beyond(List<T> all, Set<UUID> others, Function<T, UUID> id) {
+    private static <T> List<T> withoutIds(List<T> all, Set<UUID> others, Function<T, UUID> id) {
         return all.stream().filter(one -> !others.contains(id.apply(one))).toList();
     }
 }

@@ -38,7 +38,7 @@ public class PolicyAllotmentGuard implements AllotmentGuard {
     public Uni<List<Objection>> objectionsToAllotments(
             Mutiny.Session session,
             TenantId tenant,
-            List<TenantAllotments.Named> after,
+            List<TenantAllotments.NamedAllotment> after,
             List<CapacityReservation> windows,
             Instant now) {
         return store.read(session, tenant).map(rules -> {
@@ -71,26 +71,26 @@ public class PolicyAllotmentGuard implements AllotmentGuard {
                                 .toList());
     }
 
-    public static List<Objection> objections(TenantRules rules, List<TenantAllotments.Named> after) {
+    public static List<Objection> objections(TenantRules rules, List<TenantAllotments.NamedAllotment> after) {
         List<Objection> objections = new ArrayList<>();
-        stillNamed(rules, after).forEach(text -> objections.add(new Objection.InUse(text)));
+        referenceObjections(rules, after).forEach(text -> objections.add(new Objection.InUse(text)));
         TenantRules changed = rules.withAllotments(after);
-        for (QuotaTreeBuilder.Overdrawn overdrawn : changed.tree().overdrawn()) {
+        for (QuotaTreeBuilder.Overdraft overdraft : changed.tree().overdrafts()) {
             objections.add(new Objection.DoesNotFit(
-                    "in " + changed.nameOf(overdrawn.parent().scope()) + " policies reserve "
-                            + GpuFormat.gpus(overdrawn.childrenReservedGpuMilli())
+                    "in " + changed.nameOf(overdraft.parent().scope()) + " policies reserve "
+                            + GpuFormat.gpus(overdraft.childrenReservedGpuMilli())
                             + ", but the allotment would reserve only "
-                            + new GpuAmount(overdrawn.parent().reservedGpuMilli()) + ": "
-                            + overdrawn.reservations(),
+                            + new GpuAmount(overdraft.parent().reservedGpuMilli()) + ": "
+                            + overdraft.reservations(),
                     Optional.empty()));
         }
         return objections;
     }
 
-    private static List<String> stillNamed(TenantRules rules, List<TenantAllotments.Named> after) {
+    private static List<String> referenceObjections(TenantRules rules, List<TenantAllotments.NamedAllotment> after) {
         Set<PoolId> left = after.stream().map(one -> one.allotment().pool()).collect(Collectors.toSet());
         List<String> objections = new ArrayList<>();
-        for (TenantAllotments.Named one : rules.allotments()) {
+        for (TenantAllotments.NamedAllotment one : rules.allotments()) {
             PoolId pool = one.allotment().pool();
             if (left.contains(pool)) {
                 continue;

@@ -15,16 +15,16 @@ import org.hibernate.reactive.mutiny.Mutiny;
  */
 public final class QueueRules {
 
-    private static final String COUNT_UP =
+    private static final String INCREMENT_VERSION =
             "with counted as (update queue set rules_version = rules_version + 1 where tenant_id = :tenant and id "
                     + "= :queue) ";
 
     /** A rule with the id by which it is deleted. */
-    public record Stored(UUID id, AccessRule rule) {}
+    public record StoredRule(UUID id, AccessRule rule) {}
 
     private QueueRules() {}
 
-    public static Uni<List<Stored>> of(Mutiny.Session session, TenantId tenant, UUID queue) {
+    public static Uni<List<StoredRule>> list(Mutiny.Session session, TenantId tenant, UUID queue) {
         return session.createNativeQuery(
                         "select id, subject_kind, subject from access_rule where tenant_id = :tenant and queue_id "
                                 + "= :queue order by id",
@@ -33,7 +33,7 @@ public final class QueueRules {
                 .setParameter("queue", queue)
                 .getResultList()
                 .map(rows -> rows.stream()
-                        .map(row -> new Stored(
+                        .map(row -> new StoredRule(
                                 (UUID) row[0],
                                 AccessRule.of(
                                         EnumNames.stored(AccessRule.Kind.class, (String) row[1]), (String) row[2])))
@@ -41,7 +41,7 @@ public final class QueueRules {
     }
 
     public static Uni<Void> insert(Mutiny.Session session, TenantId tenant, UUID queue, UUID id, AccessRule rule) {
-        return session.createNativeQuery(COUNT_UP
+        return session.createNativeQuery(INCREMENT_VERSION
                         + "insert into access_rule (tenant_id, id, queue_id, subject_kind, subject) "
                         + "values (:tenant, :id, :queue, :kind, :subject)")
                 .setParameter("tenant", tenant.value())
@@ -54,7 +54,7 @@ public final class QueueRules {
     }
 
     public static Uni<Void> delete(Mutiny.Session session, TenantId tenant, UUID queue, UUID id) {
-        return session.createNativeQuery(COUNT_UP
+        return session.createNativeQuery(INCREMENT_VERSION
                         + "delete from access_rule where tenant_id = :tenant and queue_id = :queue and id = :id")
                 .setParameter("tenant", tenant.value())
                 .setParameter("queue", queue)

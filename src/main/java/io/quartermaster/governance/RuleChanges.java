@@ -83,11 +83,12 @@ public class RuleChanges {
     }
 
     /** A write in its transaction, with the rules before the write. */
-    public record Work(Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
+    public record ChangeContext(
+            Mutiny.Session session, TenantId tenant, Caller caller, WriteParams params, TenantRules before) {
 
         /** The same transaction, with the rules as written so far. */
-        Work with(TenantRules rules) {
-            return new Work(session, tenant, caller, params, rules);
+        ChangeContext with(TenantRules rules) {
+            return new ChangeContext(session, tenant, caller, params, rules);
         }
     }
 
@@ -96,10 +97,10 @@ public class RuleChanges {
             UriInfo uri,
             WriteParams params,
             @Nullable Object body,
-            Function<Work, Uni<WriteReply>> work) {
+            Function<ChangeContext, Uni<WriteReply>> work) {
         Caller caller = currentCaller.current();
         return tenantWrites.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
-                .chain(before -> work.apply(new Work(session, tenant, caller, params, before))));
+                .chain(before -> work.apply(new ChangeContext(session, tenant, caller, params, before))));
     }
 
     public static <B> B required(@Nullable B body) {
@@ -111,9 +112,9 @@ public class RuleChanges {
 
     /** Writes the new rules and returns the effects. */
     public Uni<ChangeImpact> apply(
-            Work work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, AuditLog.Change change) {
+            ChangeContext work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, AuditLog.Change change) {
         return apply(work, after, waitingWorkPolicy, List.of(change))
-                .map(changeImpact -> changeImpact.changed(fields(change)));
+                .map(changeImpact -> changeImpact.withChangedFields(changedFields(change)));
     }
 
     /**
@@ -121,34 +122,34 @@ public class RuleChanges {
      * difference.
      */
     public Uni<ChangeImpact> apply(
-            Work work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, List<AuditLog.Change> changes) {
+            ChangeContext work, TenantRules after, WaitingWorkPolicy waitingWorkPolicy, List<AuditLog.Change> changes) {
         requireBounded(after);
         requireMayMove(work, waitingWorkPolicy);
         TenantRules before = work.before();
         Diff<Queue> queues = Diff.ofQueues(before, after);
         return requireRoom(work, after)
                 .chain(() -> store.save(work.session(), before, after))
-                .chain(() -> admit(work, after, queues.made()))
-                .chain(() -> waiting.settle(work.session(), after, queues.gone(), waitingWorkPolicy))
-                .chain(touched -> waiting.held(work.session(), work.tenant())
-                        .map(held -> ChangeImpact.between(before, after, held, touched)))
-                .chain(changeImpact -> warnOfShapes(work, after, changeImpact))
+                .chain(() -> insertGroupRules(work, after, queues.added()))
+                .chain(() -> waiting.apply(work.session(), after, queues.removed(), waitingWorkPolicy))
+                .chain(waitingTouched -> waiting.heldAmounts(work.session(), work.tenant())
+                        .map(held -> ChangeImpact.between(before, after, held, waitingTouched)))
+                .chain(changeImpact -> addShapeWarnings(work, after, changeImpact))
                 .call(() -> SequentialUnis.each(
                         changes, change -> audit.record(work.session(), work.tenant(), work.caller(), change)))
-                .call(() -> endReservations(work, Diff.ofPolicies(before, after).gone()))
-                .call(() -> tell(work, Inbox.Kind.POLICY, Diff.ofPolicies(before, after), Policy::id))
-                .call(() -> tell(work, Inbox.Kind.PROFILE, Diff.ofProfiles(before, after), Profile::id))
-                .call(() -> tell(work, Inbox.Kind.QUEUE, queues, Queue::id));
+                .call(() -> endReservations(work, Diff.ofPolicies(before, after).removed()))
+                .call(() -> postChanges(work, Inbox.Kind.POLICY, Diff.ofPolicies(before, after), Policy::id))
+                .call(() -> postChanges(work, Inbox.Kind.PROFILE, Diff.ofProfiles(before, after), Profile::id))
+                .call(() -> postChanges(work, Inbox.Kind.QUEUE, queues, Queue::id));
     }
 
-    private Uni<ChangeImpact> warnOfShapes(Work work, TenantRules after, ChangeImpact changeImpact) {
-        List<Profile> concerned = ShapeWarnings.concerned(work.before(), after);
+    private Uni<ChangeImpact> addShapeWarnings(ChangeContext work, TenantRules after, ChangeImpact changeImpact) {
+        List<Profile> concerned = ShapeWarnings.changedProfiles(work.before(), after);
         return concerned.isEmpty()
                 ? Uni.createFrom().item(changeImpact)
-                : shapes.of(work.session(), work.tenant()).map(fits -> {
+                : shapes.readFits(work.session(), work.tenant()).map(fits -> {
                     ChangeImpact warned = changeImpact;
-                    for (String warning : ShapeWarnings.of(after, concerned, fits)) {
-                        warned = warned.warning(warning);
+                    for (String warning : ShapeWarnings.warnings(after, concerned, fits)) {
+                        warned = warned.withWarning(warning);
                     }
                     return warned;
                 });
@@ -158,7 +159,7 @@ public class RuleChanges {
      * Work moves only into queues that the caller may change. The check does not depend on whether work waits, so a dry
      * run reports the refusal.
      */
-    private static void requireMayMove(Work work, WaitingWorkPolicy waitingWorkPolicy) {
+    private static void requireMayMove(ChangeContext work, WaitingWorkPolicy waitingWorkPolicy) {
         if (waitingWorkPolicy instanceof WaitingWorkPolicy.Move move) {
             work.before().queue(move.queue()).ifPresent(target -> {
                 GroupPath group = work.before().policyOf(target).group();
@@ -173,7 +174,7 @@ public class RuleChanges {
         }
     }
 
-    private List<FieldChange> fields(AuditLog.Change change) {
+    private List<FieldChange> changedFields(AuditLog.Change change) {
         Object before = change.before();
         Object after = change.after();
         return before == null || after == null ? List.of() : FieldChange.between(before, after, json);
@@ -183,9 +184,9 @@ public class RuleChanges {
      * The reservations of groups must fit at each future moment, including windows of the calendar and active
      * overrides.
      */
-    private Uni<Void> requireRoom(Work work, TenantRules after) {
+    private Uni<Void> requireRoom(ChangeContext work, TenantRules after) {
         return reservations
-                .coming(work.session(), work.tenant())
+                .readUpcoming(work.session(), work.tenant())
                 .invoke(windows -> {
                     var unfit = new ProblemException.Invalid();
                     CalendarFit.objections(
@@ -201,15 +202,15 @@ public class RuleChanges {
                 .replaceWithVoid();
     }
 
-    private static String field(Work work, TenantRules after, CalendarFit.Objection objection) {
+    private static String field(ChangeContext work, TenantRules after, CalendarFit.Objection objection) {
         Diff<Policy> policies = Diff.ofPolicies(work.before(), after);
-        return Stream.concat(policies.made().stream(), policies.changed().stream())
+        return Stream.concat(policies.added().stream(), policies.changed().stream())
                 .map(policy -> objection.field(work.tenant(), policy))
                 .findFirst()
                 .orElse("quotas");
     }
 
-    private Uni<Void> endReservations(Work work, List<Policy> gone) {
+    private Uni<Void> endReservations(ChangeContext work, List<Policy> gone) {
         Set<UUID> ids = gone.stream().map(Policy::id).collect(Collectors.toSet());
         return ids.isEmpty()
                 ? Uni.createFrom().voidItem()
@@ -230,17 +231,17 @@ public class RuleChanges {
     }
 
     /** A new queue admits the group of its policy. */
-    private static Uni<Void> admit(Work work, TenantRules after, List<Queue> made) {
+    private static Uni<Void> insertGroupRules(ChangeContext work, TenantRules after, List<Queue> made) {
         return SequentialUnis.each(made, queue -> {
             AccessRule rule = new AccessRule.ForGroup(after.policyOf(queue).group());
             return QueueRules.insert(work.session(), work.tenant(), queue.id(), Ids.next(), rule);
         });
     }
 
-    private static <T> Uni<Void> tell(Work work, Inbox.Kind kind, Diff<T> diff, Function<T, UUID> id) {
-        List<T> touched = new ArrayList<>(diff.made());
+    private static <T> Uni<Void> postChanges(ChangeContext work, Inbox.Kind kind, Diff<T> diff, Function<T, UUID> id) {
+        List<T> touched = new ArrayList<>(diff.added());
         touched.addAll(diff.changed());
-        touched.addAll(diff.gone());
+        touched.addAll(diff.removed());
         return SequentialUnis.each(
                 touched,
                 one -> Inbox.post(

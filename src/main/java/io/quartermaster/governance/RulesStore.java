@@ -32,7 +32,7 @@ public class RulesStore {
     }
 
     public Uni<TenantRules> read(Mutiny.Session session, TenantId tenant) {
-        return tenantAllotments.of(session, tenant).chain(granted -> policies(session, tenant)
+        return tenantAllotments.read(session, tenant).chain(granted -> policies(session, tenant)
                 .chain(policies -> live(session, "Profile", ProfileRow.class, tenant)
                         .chain(profiles -> live(session, "Queue", QueueRow.class, tenant)
                                 .map(queues -> new TenantRules(
@@ -78,28 +78,30 @@ public class RulesStore {
         var profiles = Diff.ofProfiles(before, after);
         var queues = Diff.ofQueues(before, after);
         List<Object> made = new ArrayList<>();
-        policies.made().forEach(policy -> made.add(new PolicyRow(tenant, policy)));
-        profiles.made().forEach(profile -> made.add(new ProfileRow(tenant, profile)));
+        policies.added().forEach(policy -> made.add(new PolicyRow(tenant, policy)));
+        profiles.added().forEach(profile -> made.add(new ProfileRow(tenant, profile)));
         Instant now = Instant.now();
-        return each(session, PolicyRow.class, tenant, policies.changed(), Policy::id, PolicyRow::set)
-                .chain(() -> each(session, ProfileRow.class, tenant, profiles.changed(), Profile::id, ProfileRow::set))
-                .chain(() -> each(session, QueueRow.class, tenant, queues.changed(), Queue::id, QueueRow::set))
-                .chain(() -> each(session, QueueRow.class, tenant, queues.gone(), Queue::id, (row, gone) -> {
+        return saveEach(session, PolicyRow.class, tenant, policies.changed(), Policy::id, PolicyRow::set)
+                .chain(() ->
+                        saveEach(session, ProfileRow.class, tenant, profiles.changed(), Profile::id, ProfileRow::set))
+                .chain(() -> saveEach(session, QueueRow.class, tenant, queues.changed(), Queue::id, QueueRow::set))
+                .chain(() -> saveEach(session, QueueRow.class, tenant, queues.removed(), Queue::id, (row, gone) -> {
                     row.retiredAt = now;
                     row.version++;
                 }))
-                .chain(() -> each(session, PolicyRow.class, tenant, policies.gone(), Policy::id, (row, gone) -> {
+                .chain(() -> saveEach(session, PolicyRow.class, tenant, policies.removed(), Policy::id, (row, gone) -> {
                     row.retiredAt = now;
                     row.version++;
                 }))
-                .chain(() -> each(session, ProfileRow.class, tenant, profiles.gone(), Profile::id, (row, gone) -> {
-                    row.retiredAt = now;
-                    row.version++;
-                }))
+                .chain(() ->
+                        saveEach(session, ProfileRow.class, tenant, profiles.removed(), Profile::id, (row, gone) -> {
+                            row.retiredAt = now;
+                            row.version++;
+                        }))
                 .chain(session::flush)
                 .chain(() -> session.persistAll(made.toArray()))
                 .chain(session::flush)
-                .chain(() -> session.persistAll(queues.made().stream()
+                .chain(() -> session.persistAll(queues.added().stream()
                         .map(queue -> new QueueRow(tenant, queue))
                         .toArray()))
                 .chain(session::flush);
@@ -110,7 +112,7 @@ public class RulesStore {
         void set(R row, T value);
     }
 
-    private static <R, T> Uni<Void> each(
+    private static <R, T> Uni<Void> saveEach(
             Mutiny.Session session,
             Class<R> type,
             String tenant,

@@ -21,24 +21,24 @@ final class ShapeWarnings {
     private ShapeWarnings() {}
 
     /** The profiles that a change creates or updates, and those for which it creates a queue. */
-    static List<Profile> concerned(TenantRules before, TenantRules after) {
+    static List<Profile> changedProfiles(TenantRules before, TenantRules after) {
         Map<UUID, Profile> concerned = new LinkedHashMap<>();
         Diff<Profile> profiles = Diff.ofProfiles(before, after);
-        profiles.made().forEach(profile -> concerned.put(profile.id(), profile));
+        profiles.added().forEach(profile -> concerned.put(profile.id(), profile));
         profiles.changed().forEach(profile -> concerned.put(profile.id(), profile));
-        Diff.ofQueues(before, after).made().stream()
+        Diff.ofQueues(before, after).added().stream()
                 .map(after::profileOf)
                 .forEach(profile -> concerned.put(profile.id(), profile));
         return List.copyOf(concerned.values());
     }
 
-    static List<String> of(TenantRules rules, List<Profile> profiles, Map<PoolId, ShapeFit> fits) {
+    static List<String> warnings(TenantRules rules, List<Profile> profiles, Map<PoolId, ShapeFit> fits) {
         List<String> warnings = new ArrayList<>();
-        profiles.forEach(profile -> of(rules, profile, fits).ifPresent(warnings::add));
+        profiles.forEach(profile -> warnings(rules, profile, fits).ifPresent(warnings::add));
         return warnings;
     }
 
-    private static Optional<String> of(TenantRules rules, Profile profile, Map<PoolId, ShapeFit> fits) {
+    private static Optional<String> warnings(TenantRules rules, Profile profile, Map<PoolId, ShapeFit> fits) {
         Shape shape = profile.shape(profile.gpus());
         List<String> unmet = new ArrayList<>();
         for (PoolId pool : profile.pools()) {

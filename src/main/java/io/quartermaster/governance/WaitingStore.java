@@ -24,7 +24,7 @@ import org.hibernate.reactive.mutiny.Mutiny;
 class WaitingStore {
 
     /** A refusal names only the oldest few waiting workloads. */
-    private static final int MAX_NAMED = 5;
+    private static final int MAX_LISTED = 5;
 
     private static final String WAITS =
             " tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', 'paused') and wish "
@@ -37,11 +37,12 @@ class WaitingStore {
     }
 
     /** Returns the number of workloads cancelled or moved. */
-    Uni<Long> settle(Mutiny.Session session, TenantRules after, List<Queue> retired, WaitingWorkPolicy how) {
+    Uni<Long> apply(
+            Mutiny.Session session, TenantRules after, List<Queue> retired, WaitingWorkPolicy waitingWorkPolicy) {
         if (retired.isEmpty()) {
             return Uni.createFrom().item(0L);
         }
-        return switch (how) {
+        return switch (waitingWorkPolicy) {
             case WaitingWorkPolicy.Refuse refuse -> refuseIfAny(session, after.tenant(), retired);
             case WaitingWorkPolicy.Cancel cancel -> update(session, after.tenant(), retired, "wish = 'cancel'");
             case WaitingWorkPolicy.Move move -> move(session, after, retired, move);
@@ -60,7 +61,7 @@ class WaitingStore {
         return session.createNativeQuery("select name from workload where" + WAITS + " order by id", String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("queues", ids(retired))
-                .setMaxResults(MAX_NAMED)
+                .setMaxResults(MAX_LISTED)
                 .getResultList()
                 .map(names -> {
                     String more = count > names.size() ? " and " + (count - names.size()) + " more" : "";
@@ -115,7 +116,7 @@ class WaitingStore {
     }
 
     /** The allocations of the tenant's workloads, ordered by start. */
-    Uni<List<ChangeImpact.Held>> held(Mutiny.Session session, TenantId tenant) {
+    Uni<List<ChangeImpact.HeldAmount>> heldAmounts(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
                         select a.pool_id, w.policy_id, a.gpu_milli, w.preemptible
                         from attempt a join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
@@ -124,7 +125,7 @@ class WaitingStore {
                 .setParameter("tenant", tenant.value())
                 .getResultList()
                 .map(rows -> rows.stream()
-                        .map(row -> new ChangeImpact.Held(
+                        .map(row -> new ChangeImpact.HeldAmount(
                                 new PoolId(String.valueOf(row[0])),
                                 (UUID) row[1],
                                 ((Number) row[2]).longValue(),

@@ -25,18 +25,18 @@ class CellOutlooks implements OutlookSource {
     }
 
     @Override
-    public Uni<Optional<Prospect>> of(UUID workload) {
+    public Uni<Optional<Prospect>> prospectOf(UUID workload) {
         WorkloadId id = new WorkloadId(workload.toString());
-        return cell.soon(view -> prospect(view, id));
+        return cell.queryWithTimeout(view -> prospect(view, id));
     }
 
     private static Prospect prospect(CellView view, WorkloadId id) {
         Optional<Forecast.Start> start =
                 Optional.ofNullable(view.forecast().perWorkload().get(id)).flatMap(Forecast.WorkloadForecast::start);
-        Optional<WaitReasons> waitReasons = view.wait(id);
+        Optional<WaitReasons> waitReasons = view.waitReasons(id);
         return new Prospect(
                 Instant.ofEpochMilli(view.snapshot().asOfMillis()),
-                waitReasons.isPresent() ? Standing.WAITS : view.standing(id),
+                waitReasons.isPresent() ? Status.WAITS : view.status(id),
                 waitReasons.map(WaitReasons::perPool).orElse(List.of()),
                 view.outlook(id),
                 start.map(known -> Instant.ofEpochMilli(known.atMillis())));

@@ -24,8 +24,8 @@ import org.jboss.logging.Logger;
 class CellQueryExecutor {
 
     private static final Logger LOG = Logger.getLogger(CellQueryExecutor.class);
-    private static final int MOST_WAITING = 64;
-    private static final long PART_OF_HEAP = 4;
+    private static final int MAX_WAITING = 64;
+    private static final long HEAP_DIVISOR = 4;
     /** The memory per workload for the snapshot, the engines and the forecasts of a simulation together. */
     private static final long BYTES_PER_WORKLOAD = 8_192;
 
@@ -43,10 +43,10 @@ class CellQueryExecutor {
         this.snapshots = snapshots;
         this.config = config;
         this.view = new ExpiringValue<>(
-                this::read,
+                this::readView,
                 CellView::costNanos,
                 System::nanoTime,
-                task -> worker.schedule(task, ExpiringValue.KEPT_UNUSED.toMillis(), TimeUnit.MILLISECONDS));
+                task -> worker.schedule(task, ExpiringValue.MAX_UNUSED_TIME.toMillis(), TimeUnit.MILLISECONDS));
     }
 
     void stop(@Observes ShutdownEvent event) {
@@ -57,21 +57,21 @@ class CellQueryExecutor {
      * Answers a question, in the caller's context. Fails with 503 if too many questions wait already, or if the cell is
      * too large for a snapshot.
      */
-    <T> Uni<T> ask(Function<CellView, T> question) {
+    <T> Uni<T> query(Function<CellView, T> question) {
         return CallerContextSwitch.resume(Uni.createFrom().completionStage(() -> {
             CompletableFuture<T> answer = new CompletableFuture<>();
-            if (waiting.incrementAndGet() > MOST_WAITING) {
+            if (waiting.incrementAndGet() > MAX_WAITING) {
                 waiting.decrementAndGet();
                 throw busy();
             }
-            worker.execute(() -> answer(question, answer));
+            worker.execute(() -> complete(question, answer));
             return answer;
         }));
     }
 
     /** Answers a question for a caller that prefers no answer to a long wait or a failure. */
-    <T> Uni<Optional<T>> soon(Function<CellView, T> question) {
-        return CallerContextSwitch.resume(ask(view -> Optional.of(question.apply(view)))
+    <T> Uni<Optional<T>> queryWithTimeout(Function<CellView, T> question) {
+        return CallerContextSwitch.resume(query(view -> Optional.of(question.apply(view)))
                 .ifNoItem()
                 .after(config.patience())
                 .recoverWithItem(Optional.empty())
@@ -91,11 +91,11 @@ class CellQueryExecutor {
         return ProblemException.of(
                 503,
                 "busy",
-                "this replica already has as many outlooks and simulations in its queue as it accepts (" + MOST_WAITING
+                "this replica already has as many outlooks and simulations in its queue as it accepts (" + MAX_WAITING
                         + "); ask again in a few seconds");
     }
 
-    private <T> void answer(Function<CellView, T> question, CompletableFuture<T> answer) {
+    private <T> void complete(Function<CellView, T> question, CompletableFuture<T> answer) {
         waiting.decrementAndGet();
         try {
             // Skip the question if its caller has stopped waiting.
@@ -107,14 +107,14 @@ class CellQueryExecutor {
         }
     }
 
-    private CellView read() {
+    private CellView readView() {
         long begun = System.nanoTime();
-        Optional<CellSnapshot> snapshot = snapshots.read(config.statementTimeout(), mostWorkloads());
+        Optional<CellSnapshot> snapshot = snapshots.read(config.statementTimeout(), maxWorkloads());
         if (snapshot.isEmpty() && !tooLarge) {
             LOG.warnf(
                     "more than %d workloads wait or run: this replica computes no outlooks and no simulations until "
                             + "there are fewer, or until it has more heap",
-                    mostWorkloads());
+                    maxWorkloads());
         } else if (snapshot.isPresent() && tooLarge) {
             LOG.info("this replica computes outlooks and simulations again");
         }
@@ -123,7 +123,7 @@ class CellQueryExecutor {
                 snapshot.orElseThrow(() -> ProblemException.of(
                         503,
                         "cell-too-large",
-                        "more than " + mostWorkloads()
+                        "more than " + maxWorkloads()
                                 + " workloads wait or run, which is too many for outlooks and simulations; ask"
                                 + " the operator to raise quartermaster.insight.workloads-limit or the heap of"
                                 + " the replicas")),
@@ -132,7 +132,7 @@ class CellQueryExecutor {
     }
 
     /** The snapshot of a cell must not take the memory that requests need. */
-    private long mostWorkloads() {
-        return Math.min(config.workloadsLimit(), Runtime.getRuntime().maxMemory() / PART_OF_HEAP / BYTES_PER_WORKLOAD);
+    private long maxWorkloads() {
+        return Math.min(config.workloadsLimit(), Runtime.getRuntime().maxMemory() / HEAP_DIVISOR / BYTES_PER_WORKLOAD);
     }
 }

@@ -22,9 +22,9 @@ import org.jspecify.annotations.Nullable;
 final class CellView {
 
     /** The most plans at one moment. The leader needs far fewer until it has no more decisions. */
-    private static final int MOST_PLANS = 50;
+    private static final int MAX_PLANS = 50;
     /** The time for the remedies of one explanation, which must not delay the others. */
-    private static final Duration REMEDY_TIME = Duration.ofMillis(500);
+    private static final Duration REMEDY_TIME_LIMIT = Duration.ofMillis(500);
 
     private final CellSnapshot snapshot;
     private final InsightConfig config;
@@ -50,27 +50,27 @@ final class CellView {
     }
 
     /** The reasons for waiting after the plans of this moment; empty if the workload does not wait. */
-    Optional<WaitReasons> wait(WorkloadId workload) {
+    Optional<WaitReasons> waitReasons(WorkloadId workload) {
         return planned().explain(workload);
     }
 
-    /** The standing of a workload that has no reason to wait. */
-    OutlookSource.Standing standing(WorkloadId workload) {
+    /** The status of a workload that has no reason to wait. */
+    OutlookSource.Status status(WorkloadId workload) {
         return snapshot.workloads().stream()
                 .filter(known -> known.id().equals(workload) && known.state() instanceof WorkloadPhase.Waiting)
                 .findFirst()
-                .map(known -> known.held() ? OutlookSource.Standing.KEPT_BACK : OutlookSource.Standing.STARTS)
-                .orElse(OutlookSource.Standing.UNKNOWN);
+                .map(known -> known.held() ? OutlookSource.Status.EXCLUDED : OutlookSource.Status.STARTS)
+                .orElse(OutlookSource.Status.UNKNOWN);
     }
 
     /**
      * The outlook of a workload, computed once. Empty if it does not wait, or only waits for its victims to leave its
-     * nominated place. The search for remedies takes at most {@link #REMEDY_TIME}.
+     * nominated place. The search for remedies takes at most {@link #REMEDY_TIME_LIMIT}.
      */
     Optional<Outlook> outlook(WorkloadId workload) {
         return outlooks.computeIfAbsent(workload, id -> {
             Engine engine = planned();
-            long until = System.nanoTime() + REMEDY_TIME.toNanos();
+            long until = System.nanoTime() + REMEDY_TIME_LIMIT.toNanos();
             return engine.outlook(id, snapshot.asOfMillis(), () -> System.nanoTime() - until > 0);
         });
     }
@@ -80,7 +80,7 @@ final class CellView {
         if (engine == null) {
             long begun = System.nanoTime();
             engine = snapshot.engine();
-            for (int i = 0; i < MOST_PLANS; i++) {
+            for (int i = 0; i < MAX_PLANS; i++) {
                 if (engine.plan(snapshot.asOfMillis()).decisions().isEmpty()) {
                     break;
                 }

@@ -13,58 +13,58 @@ import org.jspecify.annotations.Nullable;
  */
 final class ExpiringValue<V> {
 
-    static final Duration KEPT_UNUSED = Duration.ofSeconds(30);
-    static final Duration LONGEST_USE = Duration.ofSeconds(10);
-    private static final long USED_PER_COST = 5;
+    static final Duration MAX_UNUSED_TIME = Duration.ofSeconds(30);
+    static final Duration MAX_AGE = Duration.ofSeconds(10);
+    private static final long AGE_PER_COST = 5;
 
-    private final Supplier<V> reading;
+    private final Supplier<V> reader;
     private final ToLongFunction<V> costNanos;
     private final LongSupplier nanos;
-    private final Consumer<Runnable> later;
+    private final Consumer<Runnable> scheduler;
 
     private @Nullable V value;
     private long readNanos;
-    private long askedNanos;
-    private boolean letsGo;
+    private long lastUsedNanos;
+    private boolean releaseScheduled;
 
     /**
      * @param costNanos the time for reading the value and computing the results that are reused; it may grow
-     * @param later runs a task on the same thread after {@link #KEPT_UNUSED}
+     * @param scheduler runs a task on the same thread after {@link #MAX_UNUSED_TIME}
      */
-    ExpiringValue(Supplier<V> reading, ToLongFunction<V> costNanos, LongSupplier nanos, Consumer<Runnable> later) {
-        this.reading = reading;
+    ExpiringValue(Supplier<V> reader, ToLongFunction<V> costNanos, LongSupplier nanos, Consumer<Runnable> scheduler) {
+        this.reader = reader;
         this.costNanos = costNanos;
         this.nanos = nanos;
-        this.later = later;
+        this.scheduler = scheduler;
     }
 
     /** Returns the value. Rethrows the exceptions of the reading and then keeps no value. */
     V get() {
         long now = nanos.getAsLong();
-        askedNanos = now;
+        lastUsedNanos = now;
         V known = value;
         if (known != null
-                && now - readNanos < Math.min(USED_PER_COST * costNanos.applyAsLong(known), LONGEST_USE.toNanos())) {
+                && now - readNanos < Math.min(AGE_PER_COST * costNanos.applyAsLong(known), MAX_AGE.toNanos())) {
             return known;
         }
         value = null;
-        V read = reading.get();
+        V read = reader.get();
         readNanos = nanos.getAsLong();
         value = read;
-        if (!letsGo) {
-            letsGo = true;
-            later.accept(this::letGo);
+        if (!releaseScheduled) {
+            releaseScheduled = true;
+            scheduler.accept(this::releaseIfUnused);
         }
         return read;
     }
 
     /** Releases the unused value. Only one such task is scheduled at a time, however often the value is read. */
-    private void letGo() {
-        if (nanos.getAsLong() - askedNanos < KEPT_UNUSED.toNanos()) {
-            later.accept(this::letGo);
+    private void releaseIfUnused() {
+        if (nanos.getAsLong() - lastUsedNanos < MAX_UNUSED_TIME.toNanos()) {
+            scheduler.accept(this::releaseIfUnused);
         } else {
             value = null;
-            letsGo = false;
+            releaseScheduled = false;
         }
     }
 }

@@ -23,38 +23,38 @@ import org.jspecify.annotations.Nullable;
 /**
  * The changes of nodes in a simulation.
  *
- * @param gone nodes on which no workload can run any more
+ * @param removed nodes on which no workload can run any more
  */
-record NodeVariation(List<Change> changes, Set<NodeId> gone) {
+record NodeVariation(List<Change> changes, Set<NodeId> removed) {
 
     static NodeVariation of(CellSnapshot snapshot, WhatIfQuestion whatIfQuestion) {
         List<Change> changes = new ArrayList<>();
-        Set<NodeId> gone = new TreeSet<>();
+        Set<NodeId> removed = new TreeSet<>();
         for (int i = 0; i < whatIfQuestion.down().size(); i++) {
-            Node node = node(
+            Node node = requireNode(
                     snapshot, "nodes.down[" + i + "]", whatIfQuestion.down().get(i));
             changes.add(new Change.NodeSet(node.down()));
-            gone.add(node.id());
+            removed.add(node.id());
         }
         for (int i = 0; i < whatIfQuestion.removed().size(); i++) {
-            Node node = node(
+            Node node = requireNode(
                     snapshot,
                     "nodes.removed[" + i + "]",
                     whatIfQuestion.removed().get(i));
             changes.add(new Change.NodeRemoved(node.id()));
-            gone.add(node.id());
+            removed.add(node.id());
         }
         int number = 0;
         for (int i = 0; i < whatIfQuestion.added().size(); i++) {
-            NewNodes asked = whatIfQuestion.added().get(i);
-            PoolId pool = new PoolId(String.valueOf(asked.pool()));
+            NewNodes request = whatIfQuestion.added().get(i);
+            PoolId pool = new PoolId(String.valueOf(request.pool()));
             requirePoolOfNodes(snapshot, "nodes.added[" + i + "].pool", pool);
-            for (int n = 0; n < (asked.count() == null ? 1 : asked.count()); n++) {
+            for (int n = 0; n < (request.count() == null ? 1 : request.count()); n++) {
                 number++;
-                changes.add(new Change.NodeSet(added(new NodeId("simulated-%04d".formatted(number)), pool, asked)));
+                changes.add(new Change.NodeSet(newNode(new NodeId("simulated-%04d".formatted(number)), pool, request)));
             }
         }
-        return new NodeVariation(changes, gone);
+        return new NodeVariation(changes, removed);
     }
 
     private static void requirePoolOfNodes(CellSnapshot snapshot, String field, PoolId name) {
@@ -68,19 +68,19 @@ record NodeVariation(List<Change> changes, Set<NodeId> gone) {
         }
     }
 
-    private static Node node(CellSnapshot snapshot, String field, String name) {
+    private static Node requireNode(CellSnapshot snapshot, String field, String name) {
         return Optional.ofNullable(snapshot.nodes().get(name))
                 .orElseThrow(() -> WhatIfBuilder.unknown(field, "there is no such node", "the name of a node"));
     }
 
-    private static Node added(NodeId id, PoolId pool, NewNodes asked) {
+    private static Node newNode(NodeId id, PoolId pool, NewNodes request) {
         List<Node.Device> devices = new ArrayList<>();
-        for (int index = 0; index < (asked.gpus() == null ? 0 : asked.gpus()); index++) {
+        for (int index = 0; index < (request.gpus() == null ? 0 : request.gpus()); index++) {
             devices.add(new Node.Device(
                     index,
-                    asked.model() == null ? "" : asked.model(),
-                    asked.gpuMemoryMiB() == null ? 0 : asked.gpuMemoryMiB(),
-                    Boolean.TRUE.equals(asked.mig())));
+                    request.model() == null ? "" : request.model(),
+                    request.gpuMemoryMiB() == null ? 0 : request.gpuMemoryMiB(),
+                    Boolean.TRUE.equals(request.mig())));
         }
         return new Node(
                 id,
@@ -88,10 +88,10 @@ record NodeVariation(List<Change> changes, Set<NodeId> gone) {
                 true,
                 true,
                 devices,
-                optional(asked.cpuMilli()),
-                optional(asked.memoryMiB()),
-                asked.labels() == null ? new TreeMap<>() : new TreeMap<>(asked.labels()),
-                asked.topology() == null ? List.of() : asked.topology());
+                optional(request.cpuMilli()),
+                optional(request.memoryMiB()),
+                request.labels() == null ? new TreeMap<>() : new TreeMap<>(request.labels()),
+                request.topology() == null ? List.of() : request.topology());
     }
 
     private static OptionalLong optional(@Nullable Long value) {
@@ -99,23 +99,23 @@ record NodeVariation(List<Change> changes, Set<NodeId> gone) {
     }
 
     /** The workloads with those of the removed nodes waiting again, at the head of their queues, as after a loss. */
-    List<Workload> displaced(List<Workload> workloads, long asOfMillis) {
-        return gone.isEmpty()
+    List<Workload> withoutRemovedNodes(List<Workload> workloads, long asOfMillis) {
+        return removed.isEmpty()
                 ? workloads
                 : workloads.stream()
-                        .map(workload -> displaced(workload, asOfMillis))
+                        .map(workload -> withoutRemovedNodes(workload, asOfMillis))
                         .toList();
     }
 
-    private Workload displaced(Workload workload, long asOfMillis) {
-        boolean lost = workload.pinnedNode().filter(gone::contains).isPresent()
-                || (workload.state() instanceof WorkloadPhase.Holding holding && touches(holding.allocation()));
-        boolean promised = workload.nomination().filter(this::touches).isPresent();
+    private Workload withoutRemovedNodes(Workload workload, long asOfMillis) {
+        boolean lost = workload.pinnedNode().filter(removed::contains).isPresent()
+                || (workload.state() instanceof WorkloadPhase.Holding holding && usesRemovedNode(holding.allocation()));
+        boolean promised = workload.nomination().filter(this::usesRemovedNode).isPresent();
         Workload left = lost ? workload.withState(WorkloadPhase.waitingAgain(asOfMillis)) : workload;
         return lost || promised ? left.withNomination(Optional.empty()) : left;
     }
 
-    private boolean touches(Allocation allocation) {
-        return gone.stream().anyMatch(allocation::touches);
+    private boolean usesRemovedNode(Allocation allocation) {
+        return removed.stream().anyMatch(allocation::touches);
     }
 }

@@ -37,6 +37,6 @@ public class OperatorSimulationResource {
             description = SimulationResource.ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
     public Uni<SimulationApi.View> simulate(SimulationApi.@Nullable CellRequest body) {
-        return simulations.ofCell(currentCaller.current(), body);
+        return simulations.simulateForCell(currentCaller.current(), body);
     }
 }

@@ -24,8 +24,8 @@ final class PoolAmounts {
         for (Change change : changes) {
             if (change instanceof Change.NodeSet(Node node)) {
                 nodes.put(node.id(), node);
-            } else if (change instanceof Change.NodeRemoved(NodeId gone)) {
-                nodes.remove(gone);
+            } else if (change instanceof Change.NodeRemoved(NodeId removed)) {
+                nodes.remove(removed);
             }
         }
         Map<PoolId, Long> capacity = new TreeMap<>();
@@ -35,13 +35,13 @@ final class PoolAmounts {
                     switch (pool.capacity()) {
                         case Pool.Capacity.Count count -> count.gpuMilli();
                         case Pool.Capacity.Nodes capped ->
-                            Math.min(capped.maxGpuMilli().orElse(Long.MAX_VALUE), up(nodes, pool.id()));
+                            Math.min(capped.maxGpuMilli().orElse(Long.MAX_VALUE), capacityUp(nodes, pool.id()));
                     });
         }
         return capacity;
     }
 
-    private static long up(Map<NodeId, Node> nodes, PoolId pool) {
+    private static long capacityUp(Map<NodeId, Node> nodes, PoolId pool) {
         return nodes.values().stream()
                 .filter(node -> node.up() && node.pool().equals(pool))
                 .mapToLong(node -> node.devices().size() * GPU)

@@ -60,7 +60,7 @@ class QueueWaiting {
 
     Uni<Page<QueueWaitingResource.View>> list(TenantId tenant, String queue, PageRequest page) {
         String scope = "waiting:" + tenant + ":" + queue;
-        Place after = page.after(scope).map(Place::read).orElse(Place.BEFORE_ALL);
+        OrderPlace after = page.after(scope).map(OrderPlace::read).orElse(OrderPlace.BEFORE_ALL);
         int size = page.size();
         return transactions
                 .in(tenant, session -> session.createNativeQuery(
@@ -81,33 +81,33 @@ class QueueWaiting {
                                 .setParameter("seq", after.seq())
                                 .setParameter("most", size + 1)
                                 .getResultList()))
-                .map(rows -> Page.of(rows.stream().map(this::read).toList(), size, scope, one -> one.place()
+                .map(rows -> Page.of(rows.stream().map(this::parseRow).toList(), size, scope, one -> one.place()
                         .toString()))
                 .chain(found -> found.items().isEmpty()
                         ? Uni.createFrom().item(new Page<>(List.of(), null))
-                        : starts(found.items()).map(known -> withStarts(found, known)));
+                        : forecastStarts(found.items()).map(known -> withStarts(found, known)));
     }
 
     /** A waiting workload with its place in the order. */
-    private record Standing(QueueWaitingResource.View view, Place place) {}
+    private record WaitingEntry(QueueWaitingResource.View view, OrderPlace place) {}
 
     /**
      * A place in the order of a queue: by higher priority, then preempted workloads, then workloads with a place from
      * an admin, then by submission.
      */
-    private record Place(long byPriority, long byHead, long byPlace, long seq) {
+    private record OrderPlace(long byPriority, long byHead, long byPlace, long seq) {
 
-        static final Place BEFORE_ALL = new Place(Integer.MIN_VALUE, -1, -1, -1);
+        static final OrderPlace BEFORE_ALL = new OrderPlace(Integer.MIN_VALUE, -1, -1, -1);
 
         private static final Pattern FORM = Pattern.compile("(-?[0-9]{1,9}) ([01]) ([0-9]{1,10}) ([0-9]{1,18})");
 
-        static Place read(String text) {
+        static OrderPlace read(String text) {
             Matcher matcher = FORM.matcher(text);
             if (!matcher.matches()) {
                 throw ProblemException.invalid(
                         "pageToken", "is not a token of this list", "the nextPageToken of the previous page");
             }
-            return new Place(
+            return new OrderPlace(
                     Long.parseLong(matcher.group(1)),
                     Long.parseLong(matcher.group(2)),
                     Long.parseLong(matcher.group(3)),
@@ -120,10 +120,10 @@ class QueueWaiting {
         }
     }
 
-    private Uni<Map<UUID, Instant>> starts(List<Standing> waiting) {
-        return cell.soon(view -> {
+    private Uni<Map<UUID, Instant>> forecastStarts(List<WaitingEntry> waiting) {
+        return cell.queryWithTimeout(view -> {
                     Map<UUID, Instant> starts = new HashMap<>();
-                    for (Standing one : waiting) {
+                    for (WaitingEntry one : waiting) {
                         UUID id = one.view().id();
                         Optional.ofNullable(view.forecast().perWorkload().get(new WorkloadId(id.toString())))
                                 .flatMap(Forecast.WorkloadForecast::start)
@@ -134,18 +134,18 @@ class QueueWaiting {
                 .map(known -> known.orElse(Map.of()));
     }
 
-    private static Page<QueueWaitingResource.View> withStarts(Page<Standing> found, Map<UUID, Instant> starts) {
+    private static Page<QueueWaitingResource.View> withStarts(Page<WaitingEntry> found, Map<UUID, Instant> starts) {
         List<QueueWaitingResource.View> views = new ArrayList<>();
         found.items()
                 .forEach(one -> views.add(one.view().with(starts.get(one.view().id()))));
         return new Page<>(views, found.nextPageToken());
     }
 
-    private Standing read(Object[] row) {
+    private WaitingEntry parseRow(Object[] row) {
         try {
-            return new Standing(
+            return new WaitingEntry(
                     json.readValue((String) row[0], QueueWaitingResource.View.class),
-                    new Place(number(row[1]), number(row[2]), number(row[3]), number(row[4])));
+                    new OrderPlace(number(row[1]), number(row[2]), number(row[3]), number(row[4])));
         } catch (JsonProcessingException e) {
             throw new IllegalStateException("could not read a waiting workload", e);
         }

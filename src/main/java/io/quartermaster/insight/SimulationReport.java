@@ -34,21 +34,21 @@ import org.jspecify.annotations.Nullable;
  */
 record SimulationReport(
         CellSnapshot snapshot,
-        WhatIfBuilder hypothesis,
-        WhatIf.Otherwise otherwise,
+        WhatIfBuilder builder,
+        WhatIf.Variation variation,
         WhatIf.Result result,
         Optional<TenantId> only) {
 
-    static final int MOST_DIFFERENCES = 1_000;
+    static final int MAX_DIFFERENCES = 1_000;
 
-    private List<WhatIf.Difference> shown() {
-        return result.differences().stream().limit(MOST_DIFFERENCES).toList();
+    private List<WhatIf.Difference> shownDifferences() {
+        return result.differences().stream().limit(MAX_DIFFERENCES).toList();
     }
 
     /** The workloads with another fate, by tenant. */
-    Map<TenantId, List<UUID>> ids() {
+    Map<TenantId, List<UUID>> idsByTenant() {
         Map<TenantId, List<UUID>> ids = new TreeMap<>();
-        for (WhatIf.Difference difference : shown()) {
+        for (WhatIf.Difference difference : shownDifferences()) {
             ids.computeIfAbsent(new TenantId(difference.workload().path().tenant()), tenant -> new ArrayList<>())
                     .add(id(difference.workload()));
         }
@@ -64,10 +64,10 @@ record SimulationReport(
      *
      * @param names read in the tenants' own transactions; workloads without a name there are left out
      */
-    SimulationApi.View named(Map<UUID, TenantReads.Named> names) {
+    SimulationApi.View toView(Map<UUID, TenantReads.WorkloadName> names) {
         List<SimulationApi.Difference> differences = new ArrayList<>();
-        for (WhatIf.Difference difference : shown()) {
-            TenantReads.Named named = names.get(id(difference.workload()));
+        for (WhatIf.Difference difference : shownDifferences()) {
+            TenantReads.WorkloadName named = names.get(id(difference.workload()));
             if (named != null) {
                 differences.add(new SimulationApi.Difference(
                         id(difference.workload()),
@@ -84,15 +84,15 @@ record SimulationReport(
                 result.complete(),
                 predicted(),
                 differences,
-                result.differences().size() - shown().size(),
+                result.differences().size() - shownDifferences().size(),
                 pools(),
                 warnings());
     }
 
     /** The warnings that the changed allotments and policies would produce. */
     private List<String> warnings() {
-        Map<PoolId, Long> capacity = PoolAmounts.of(snapshot, otherwise.changes());
-        return hypothesis.regranted().stream()
+        Map<PoolId, Long> capacity = PoolAmounts.of(snapshot, variation.changes());
+        return builder.changedPools().stream()
                 .flatMap(pool ->
                         OversubscriptionWarning.warnings(
                                 pool.value(), reservedAfter(pool), capacity.getOrDefault(pool, 0L))
@@ -107,16 +107,16 @@ record SimulationReport(
     private List<SimulationApi.Predicted> predicted() {
         List<SimulationApi.Predicted> predicted = new ArrayList<>();
         for (int i = 0; i < result.added().size(); i++) {
-            WhatIf.Fate fate = result.added().get(i);
-            WhatIfBuilder.Named named = hypothesis.names().get(i);
+            WhatIf.PredictedRun run = result.added().get(i);
+            WhatIfBuilder.WorkloadLabel named = builder.labels().get(i);
             predicted.add(new SimulationApi.Predicted(
                     tenant(named.tenant().value()),
                     named.name(),
-                    startsAt(fate),
-                    pool(fate),
-                    stopsAt(fate),
-                    stopCause(fate),
-                    fate.why().stream()
+                    startsAt(run),
+                    pool(run),
+                    stopsAt(run),
+                    stopCause(run),
+                    run.why().stream()
                             .flatMap(waitReasons -> waitReasons.perPool().stream())
                             .map(this::reason)
                             .toList()));
@@ -124,31 +124,29 @@ record SimulationReport(
         return predicted;
     }
 
-    private static SimulationApi.Fate fate(WhatIf.Fate fate) {
+    private static SimulationApi.Fate fate(WhatIf.PredictedRun run) {
         return new SimulationApi.Fate(
-                startsAt(fate),
-                pool(fate),
-                stopsAt(fate),
-                stopCause(fate),
-                fate.why()
-                        .map(waitReasons -> waitReasons.reason().code().name())
-                        .orElse(null));
+                startsAt(run),
+                pool(run),
+                stopsAt(run),
+                stopCause(run),
+                run.why().map(waitReasons -> waitReasons.reason().code().name()).orElse(null));
     }
 
-    private static @Nullable Instant startsAt(WhatIf.Fate fate) {
-        return fate.start().map(start -> Instant.ofEpochMilli(start.atMillis())).orElse(null);
+    private static @Nullable Instant startsAt(WhatIf.PredictedRun run) {
+        return run.start().map(start -> Instant.ofEpochMilli(start.atMillis())).orElse(null);
     }
 
-    private static @Nullable String pool(WhatIf.Fate fate) {
-        return fate.start().map(start -> start.pool().value()).orElse(null);
+    private static @Nullable String pool(WhatIf.PredictedRun run) {
+        return run.start().map(start -> start.pool().value()).orElse(null);
     }
 
-    private static @Nullable Instant stopsAt(WhatIf.Fate fate) {
-        return fate.stop().map(stop -> Instant.ofEpochMilli(stop.atMillis())).orElse(null);
+    private static @Nullable Instant stopsAt(WhatIf.PredictedRun run) {
+        return run.stop().map(stop -> Instant.ofEpochMilli(stop.atMillis())).orElse(null);
     }
 
-    private static @Nullable StopCause stopCause(WhatIf.Fate fate) {
-        return fate.stop().map(stop -> cause(stop.cause())).orElse(null);
+    private static @Nullable StopCause stopCause(WhatIf.PredictedRun run) {
+        return run.stop().map(stop -> cause(stop.cause())).orElse(null);
     }
 
     private static StopCause cause(EvictionCause evictionCause) {
@@ -190,7 +188,7 @@ record SimulationReport(
 
     private List<PoolUse> pools() {
         Map<PoolId, Long> capacityBefore = PoolAmounts.of(snapshot, List.of());
-        Map<PoolId, Long> capacityAfter = PoolAmounts.of(snapshot, otherwise.changes());
+        Map<PoolId, Long> capacityAfter = PoolAmounts.of(snapshot, variation.changes());
         List<PoolUse> pools = new ArrayList<>();
         for (PoolId pool : poolsShown()) {
             pools.add(new PoolUse(
@@ -210,7 +208,7 @@ record SimulationReport(
         }
         SortedSet<PoolId> pools = new TreeSet<>();
         snapshot.terms(only.get()).ifPresent(terms -> terms.allotments().forEach(one -> pools.add(one.pool())));
-        hypothesis.terms(only.get()).allotments().forEach(one -> pools.add(one.pool()));
+        builder.terms(only.get()).allotments().forEach(one -> pools.add(one.pool()));
         return pools;
     }
 
@@ -236,11 +234,11 @@ record SimulationReport(
 
     private long reservedAfter(PoolId pool) {
         List<QuotaTerms> all = tenants().stream()
-                .flatMap(tenant -> hypothesis.terms(tenant).allotments().stream())
+                .flatMap(tenant -> builder.terms(tenant).allotments().stream())
                 .filter(one -> one.pool().equals(pool))
                 .map(Allotment::terms)
                 .toList();
-        return OversubscriptionWarning.mostReserved(all, result.asOfMillis(), Long.MAX_VALUE);
+        return OversubscriptionWarning.maxReserved(all, result.asOfMillis(), Long.MAX_VALUE);
     }
 
     private List<TenantId> tenants() {

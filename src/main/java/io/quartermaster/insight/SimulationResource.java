@@ -46,6 +46,6 @@ public class SimulationResource {
             description = ABOUT)
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SimulationApi.View.class)))
     public Uni<SimulationApi.View> simulate(@PathParam("tenant") String tenant, SimulationApi.@Nullable Request body) {
-        return simulations.ofTenant(new TenantId(tenant), currentCaller.current(), body);
+        return simulations.simulateForTenant(new TenantId(tenant), currentCaller.current(), body);
     }
 }

@@ -34,60 +34,60 @@ class SimulationService {
     }
 
     /** Simulates changes of one tenant, and returns only that tenant's workloads. */
-    Uni<SimulationApi.View> ofTenant(TenantId tenant, Caller caller, SimulationApi.@Nullable Request request) {
+    Uni<SimulationApi.View> simulateForTenant(TenantId tenant, Caller caller, SimulationApi.@Nullable Request request) {
         return run(WhatIfReader.read(config, tenant, request), caller, Optional.of(tenant));
     }
 
-    Uni<SimulationApi.View> ofCell(Caller caller, SimulationApi.@Nullable CellRequest request) {
+    Uni<SimulationApi.View> simulateForCell(Caller caller, SimulationApi.@Nullable CellRequest request) {
         return run(WhatIfReader.read(config, request), caller, Optional.empty());
     }
 
     /** @param only the tenant whose workloads are shown; empty: all tenants */
     private Uni<SimulationApi.View> run(WhatIfQuestion whatIfQuestion, Caller caller, Optional<TenantId> only) {
         return concurrencyLimiter
-                .in(only, () -> queues(whatIfQuestion)
-                        .chain(queues -> cell.ask(view -> work(view, whatIfQuestion, caller, queues, only))))
-                .chain(simulationReport -> names(simulationReport.ids()).map(simulationReport::named));
+                .runLimited(only, () -> queues(whatIfQuestion)
+                        .chain(queues -> cell.query(view -> simulate(view, whatIfQuestion, caller, queues, only))))
+                .chain(simulationReport -> names(simulationReport.idsByTenant()).map(simulationReport::toView));
     }
 
-    private SimulationReport work(
+    private SimulationReport simulate(
             CellView view,
             WhatIfQuestion whatIfQuestion,
             Caller caller,
             Map<TenantId, Map<String, QueueShape>> queues,
             Optional<TenantId> only) {
         WhatIfBuilder whatIfBuilder = WhatIfBuilder.of(view.snapshot(), caller, whatIfQuestion, queues);
-        WhatIf.Otherwise otherwise = whatIfBuilder.otherwise(whatIfQuestion);
+        WhatIf.Variation variation = whatIfBuilder.toVariation(whatIfQuestion);
         WhatIf.Result result = WhatIf.compare(
                 view,
-                otherwise,
+                variation,
                 workload -> only.isEmpty()
                         || only.get().value().equals(workload.path().tenant()),
                 whatIfQuestion.horizon(),
                 config.timeLimit());
-        return new SimulationReport(view.snapshot(), whatIfBuilder, otherwise, result, only);
+        return new SimulationReport(view.snapshot(), whatIfBuilder, variation, result, only);
     }
 
     private Uni<Map<TenantId, Map<String, QueueShape>>> queues(WhatIfQuestion whatIfQuestion) {
-        Map<TenantId, Uni<Map<String, QueueShape>>> asked = new TreeMap<>();
-        whatIfQuestion.tenants().forEach(one -> asked.put(one.tenant(), reads.queues(one.tenant(), one.queues())));
-        return oneAfterTheOther(asked);
+        Map<TenantId, Uni<Map<String, QueueShape>>> queries = new TreeMap<>();
+        whatIfQuestion.tenants().forEach(one -> queries.put(one.tenant(), reads.queues(one.tenant(), one.queues())));
+        return readSequentially(queries);
     }
 
-    private Uni<Map<UUID, TenantReads.Named>> names(Map<TenantId, List<UUID>> ids) {
-        Map<TenantId, Uni<Map<UUID, TenantReads.Named>>> asked = new TreeMap<>();
-        ids.forEach((tenant, some) -> asked.put(tenant, reads.workloads(tenant, some)));
-        return oneAfterTheOther(asked).map(byTenant -> {
-            Map<UUID, TenantReads.Named> all = new HashMap<>();
+    private Uni<Map<UUID, TenantReads.WorkloadName>> names(Map<TenantId, List<UUID>> ids) {
+        Map<TenantId, Uni<Map<UUID, TenantReads.WorkloadName>>> queries = new TreeMap<>();
+        ids.forEach((tenant, some) -> queries.put(tenant, reads.workloadNames(tenant, some)));
+        return readSequentially(queries).map(byTenant -> {
+            Map<UUID, TenantReads.WorkloadName> all = new HashMap<>();
             byTenant.values().forEach(all::putAll);
             return all;
         });
     }
 
     /** Reads from each tenant in a transaction of its own. */
-    private static <T> Uni<Map<TenantId, T>> oneAfterTheOther(Map<TenantId, Uni<T>> asked) {
+    private static <T> Uni<Map<TenantId, T>> readSequentially(Map<TenantId, Uni<T>> queries) {
         return Multi.createFrom()
-                .iterable(new ArrayList<>(asked.entrySet()))
+                .iterable(new ArrayList<>(queries.entrySet()))
                 .onItem()
                 .transformToUniAndConcatenate(entry -> entry.getValue()
                         .map((Function<T, Map.Entry<TenantId, T>>) found -> Map.entry(entry.getKey(), found)))

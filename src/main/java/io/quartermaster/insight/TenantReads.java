@@ -83,9 +83,9 @@ class TenantReads {
     }
 
     /** The names of a tenant's workload and of its queue. */
-    record Named(String name, String queue) {}
+    record WorkloadName(String name, String queue) {}
 
-    Uni<Map<UUID, Named>> workloads(TenantId tenant, Collection<UUID> ids) {
+    Uni<Map<UUID, WorkloadName>> workloadNames(TenantId tenant, Collection<UUID> ids) {
         if (ids.isEmpty()) {
             return Uni.createFrom().item(Map.of());
         }
@@ -99,9 +99,9 @@ class TenantReads {
                         .setParameter("ids", List.copyOf(ids))
                         .getResultList())
                 .map(rows -> {
-                    Map<UUID, Named> named = new HashMap<>();
-                    rows.forEach(row ->
-                            named.put(UUID.fromString((String) row[0]), new Named((String) row[1], (String) row[2])));
+                    Map<UUID, WorkloadName> named = new HashMap<>();
+                    rows.forEach(row -> named.put(
+                            UUID.fromString((String) row[0]), new WorkloadName((String) row[1], (String) row[2])));
                     return named;
                 });
     }

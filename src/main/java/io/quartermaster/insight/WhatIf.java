@@ -25,17 +25,17 @@ final class WhatIf {
      * @param added the new workloads, in order of submission
      * @param yielding how the new workloads stop as victims
      */
-    record Otherwise(
+    record Variation(
             List<Change> changes,
             List<Workload> present,
             List<Workload> added,
             Map<WorkloadId, Forecaster.EvictionBehaviour> yielding) {}
 
     /** The fate of a workload up to the moment that both forecasts reach. */
-    record Fate(Optional<Forecast.Start> start, Optional<Forecast.Stop> stop, Optional<WaitReasons> why) {
+    record PredictedRun(Optional<Forecast.Start> start, Optional<Forecast.Stop> stop, Optional<WaitReasons> why) {
 
         /** Whether both fates are alike; reasons that differ only in their numbers are. */
-        boolean isLike(Fate other) {
+        boolean isSameAs(PredictedRun other) {
             return start.equals(other.start)
                     && stop.equals(other.stop)
                     && why.map(WaitReasons::reason)
@@ -46,7 +46,7 @@ final class WhatIf {
         }
     }
 
-    record Difference(Workload workload, Fate before, Fate after) {}
+    record Difference(Workload workload, PredictedRun before, PredictedRun after) {}
 
     /**
      * @param added the fates of the new workloads, in their order
@@ -56,7 +56,7 @@ final class WhatIf {
             long asOfMillis,
             long untilMillis,
             boolean complete,
-            List<Fate> added,
+            List<PredictedRun> added,
             List<Difference> differences,
             Forecast before,
             Forecast after) {}
@@ -64,17 +64,17 @@ final class WhatIf {
     private WhatIf() {}
 
     static Result compare(
-            CellView view, Otherwise otherwise, Predicate<Workload> askedAbout, Duration horizon, Duration time) {
+            CellView view, Variation variation, Predicate<Workload> included, Duration horizon, Duration time) {
         Duration half = time.dividedBy(2);
         Forecast before = view.forecast(horizon, half);
-        List<Workload> all = new ArrayList<>(otherwise.present());
-        all.addAll(otherwise.added());
-        Engine engine = view.snapshot().engine(otherwise.changes(), all);
+        List<Workload> all = new ArrayList<>(variation.present());
+        all.addAll(variation.added());
+        Engine engine = view.snapshot().engine(variation.changes(), all);
         Forecast after = Forecaster.forecast(
                 engine,
                 all,
                 new Forecaster.EvictionBehaviours(
-                        id -> Optional.ofNullable(otherwise.yielding().get(id))
+                        id -> Optional.ofNullable(variation.yielding().get(id))
                                 .or(() -> view.snapshot().yielding(id)),
                         view.snapshot().maxGraceMillis()),
                 view.snapshot().asOfMillis(),
@@ -82,10 +82,10 @@ final class WhatIf {
         long until = Math.min(before.reachedMillis(), after.reachedMillis());
         List<Difference> differences = new ArrayList<>();
         for (Workload workload : view.snapshot().workloads()) {
-            if (askedAbout.test(workload)) {
-                Fate was = fate(before, workload.id(), until);
-                Fate is = fate(after, workload.id(), until);
-                if (!was.isLike(is)) {
+            if (included.test(workload)) {
+                PredictedRun was = predictedRun(before, workload.id(), until);
+                PredictedRun is = predictedRun(after, workload.id(), until);
+                if (!was.isSameAs(is)) {
                     differences.add(new Difference(workload, was, is));
                 }
             }
@@ -95,18 +95,18 @@ final class WhatIf {
                 view.snapshot().asOfMillis(),
                 until,
                 before.complete() && after.complete(),
-                otherwise.added().stream()
-                        .map(workload -> fate(after, workload.id(), until))
+                variation.added().stream()
+                        .map(workload -> predictedRun(after, workload.id(), until))
                         .toList(),
                 differences,
                 before,
                 after);
     }
 
-    private static Fate fate(Forecast forecast, WorkloadId id, long untilMillis) {
+    private static PredictedRun predictedRun(Forecast forecast, WorkloadId id, long untilMillis) {
         Optional<Forecast.WorkloadForecast> known =
                 Optional.ofNullable(forecast.perWorkload().get(id));
-        return new Fate(
+        return new PredictedRun(
                 known.flatMap(Forecast.WorkloadForecast::start).filter(start -> start.atMillis() <= untilMillis),
                 known.flatMap(Forecast.WorkloadForecast::stop).filter(stop -> stop.atMillis() <= untilMillis),
                 Optional.ofNullable(forecast.waits().get(id)));

@@ -53,13 +53,13 @@ final class WhatIfBuilder {
     private final CellSnapshot snapshot;
     private final Caller caller;
     private final Map<TenantId, CellSnapshot.Terms> changed = new TreeMap<>();
-    private final SortedSet<PoolId> regranted = new TreeSet<>();
+    private final SortedSet<PoolId> changedPools = new TreeSet<>();
     private final List<Workload> added = new ArrayList<>();
-    private final List<Named> names = new ArrayList<>();
+    private final List<WorkloadLabel> labels = new ArrayList<>();
     private final Map<WorkloadId, Forecaster.EvictionBehaviour> yielding = new HashMap<>();
 
     /** The name of a new workload in the result. */
-    record Named(TenantId tenant, String name) {}
+    record WorkloadLabel(TenantId tenant, String name) {}
 
     private WhatIfBuilder(CellSnapshot snapshot, Caller caller) {
         this.snapshot = snapshot;
@@ -73,20 +73,20 @@ final class WhatIfBuilder {
             WhatIfQuestion whatIfQuestion,
             Map<TenantId, Map<String, QueueShape>> queues) {
         WhatIfBuilder whatIfBuilder = new WhatIfBuilder(snapshot, caller);
-        whatIfQuestion.tenants().forEach(whatIfBuilder::terms);
+        whatIfQuestion.tenants().forEach(whatIfBuilder::applyTerms);
         whatIfQuestion
                 .tenants()
-                .forEach(one -> whatIfBuilder.workloads(one, queues.getOrDefault(one.tenant(), Map.of())));
+                .forEach(one -> whatIfBuilder.addWorkloads(one, queues.getOrDefault(one.tenant(), Map.of())));
         return whatIfBuilder;
     }
 
-    List<Named> names() {
-        return names;
+    List<WorkloadLabel> labels() {
+        return labels;
     }
 
     /** The pools in which an allotment changes. */
-    SortedSet<PoolId> regranted() {
-        return regranted;
+    SortedSet<PoolId> changedPools() {
+        return changedPools;
     }
 
     /** The changed terms of a tenant; empty if the tenant does not exist. */
@@ -95,25 +95,25 @@ final class WhatIfBuilder {
         return terms != null ? terms : snapshot.terms(tenant).orElse(new CellSnapshot.Terms(List.of(), List.of()));
     }
 
-    WhatIf.Otherwise otherwise(WhatIfQuestion whatIfQuestion) {
+    WhatIf.Variation toVariation(WhatIfQuestion whatIfQuestion) {
         NodeVariation nodes = NodeVariation.of(snapshot, whatIfQuestion);
         List<Change> changes = new ArrayList<>(snapshot.withTerms(changed));
         changes.addAll(nodes.changes());
-        return new WhatIf.Otherwise(
-                changes, nodes.displaced(snapshot.workloads(), snapshot.asOfMillis()), added, yielding);
+        return new WhatIf.Variation(
+                changes, nodes.withoutRemovedNodes(snapshot.workloads(), snapshot.asOfMillis()), added, yielding);
     }
 
-    private void terms(WhatIfQuestion.OfTenant asked) {
+    private void applyTerms(WhatIfQuestion.OfTenant asked) {
         CellSnapshot.Terms before = snapshot.terms(asked.tenant())
                 .orElseThrow(() -> unknown(asked.at() + "tenant", "there is no such tenant", "the id of a tenant"));
         if (asked.allotments().isEmpty() && asked.policies().isEmpty()) {
             return;
         }
-        List<Allotment> allotments = allotments(asked, before.allotments());
+        List<Allotment> allotments = changedAllotments(asked, before.allotments());
         List<Policy> policies = new ArrayList<>(before.policies());
         for (int i = 0; i < asked.policies().size(); i++) {
             PolicyChange change = asked.policies().get(i);
-            Policy policy = policy(before, asked.policy(i) + "policy", change.policy());
+            Policy policy = requirePolicy(before, asked.policy(i) + "policy", change.policy());
             if (!mayChange(policy.group())) {
                 throw ProblemException.forbidden(
                         caller.may(Permission.POLICIES_WRITE)
@@ -123,13 +123,13 @@ final class WhatIfBuilder {
                                 : "this needs the permission " + Permission.POLICIES_WRITE);
             }
             policies.removeIf(one -> one.id().equals(policy.id()));
-            policies.add(changed(asked.policy(i), policy, change, allotments));
+            policies.add(changedPolicy(asked.policy(i), policy, change, allotments));
         }
         requireRoom(asked, before, allotments, policies);
         changed.put(asked.tenant(), new CellSnapshot.Terms(allotments, policies));
     }
 
-    private List<Allotment> allotments(WhatIfQuestion.OfTenant asked, List<Allotment> before) {
+    private List<Allotment> changedAllotments(WhatIfQuestion.OfTenant asked, List<Allotment> before) {
         List<Allotment> allotments = new ArrayList<>(before);
         for (int i = 0; i < asked.allotments().size(); i++) {
             QuotaChange change = asked.allotments().get(i);
@@ -137,45 +137,45 @@ final class WhatIfBuilder {
             if (!snapshot.pools().containsKey(pool)) {
                 throw unknown(asked.at() + "allotments[" + i + "].pool", "there is no such pool", "the name of a pool");
             }
-            regranted.add(pool);
-            Optional<QuotaTerms> standing = before.stream()
+            changedPools.add(pool);
+            Optional<QuotaTerms> current = before.stream()
                     .filter(one -> one.pool().equals(pool))
                     .map(Allotment::terms)
                     .findFirst();
             allotments.removeIf(one -> one.pool().equals(pool));
-            allotments.add(new Allotment(
-                    asked.tenant(), pool, terms(asked.at() + "allotments[" + i + "].", change, standing)));
+            allotments.add(
+                    new Allotment(asked.tenant(), pool, terms(asked.at() + "allotments[" + i + "].", change, current)));
         }
         return allotments;
     }
 
     /** The changed quota. If it states no override or drain date, the present one stays. */
-    private static QuotaTerms terms(String at, QuotaChange change, Optional<QuotaTerms> standing) {
+    private static QuotaTerms terms(String at, QuotaChange change, Optional<QuotaTerms> current) {
         QuotaTerms terms = change.fields().check(new ProblemException.Invalid(), "");
         try {
-            return standing.map(before -> terms.turningAs(before)).orElse(terms);
+            return current.map(before -> terms.withTransitionsOf(before)).orElse(terms);
         } catch (IllegalArgumentException e) {
             throw ProblemException.invalid(
                     at + "override", "the present override does not fit the simulated quota", "an override that fits");
         }
     }
 
-    private static Policy policy(CellSnapshot.Terms terms, String field, @Nullable String name) {
+    private static Policy requirePolicy(CellSnapshot.Terms terms, String field, @Nullable String name) {
         return terms.policies().stream()
                 .filter(policy -> policy.name().equals(name))
                 .findFirst()
                 .orElseThrow(() -> unknown(field, "there is no such policy", "the name of a policy"));
     }
 
-    private static Policy changed(String at, Policy policy, PolicyChange change, List<Allotment> allotments) {
-        List<QuotaChange> asked = change.quotas() == null ? List.of() : present(change.quotas());
+    private static Policy changedPolicy(String at, Policy policy, PolicyChange change, List<Allotment> allotments) {
+        List<QuotaChange> asked = change.quotas() == null ? List.of() : nonNull(change.quotas());
         List<PolicyQuota> quotas = new ArrayList<>(policy.quotas());
         for (int i = 0; i < asked.size(); i++) {
             QuotaChange quota = asked.get(i);
             Scope scope = scope(at + "quotas[" + i + "].pool", String.valueOf(quota.pool()), allotments);
-            Optional<QuotaTerms> standing = policy.quotaFor(scope).map(PolicyQuota::terms);
+            Optional<QuotaTerms> current = policy.quotaFor(scope).map(PolicyQuota::terms);
             quotas.removeIf(one -> one.scope().equals(scope));
-            quotas.add(new PolicyQuota(scope, terms(at + "quotas[" + i + "].", quota, standing)));
+            quotas.add(new PolicyQuota(scope, terms(at + "quotas[" + i + "].", quota, current)));
         }
         return policy.with(
                 quotas,
@@ -186,7 +186,7 @@ final class WhatIfBuilder {
                 change.maxRunning() == null ? policy.maxRunning() : OptionalInt.of(change.maxRunning()));
     }
 
-    private static <T> List<T> present(List<@Nullable T> list) {
+    private static <T> List<T> nonNull(List<@Nullable T> list) {
         List<T> all = new ArrayList<>();
         for (T one : list) {
             if (one != null) {
@@ -197,10 +197,10 @@ final class WhatIfBuilder {
     }
 
     private static Scope scope(String field, String pool, List<Allotment> allotments) {
-        return pool.equals("*") ? Scope.ALL_POOLS : Scope.of(pool(field, pool, allotments));
+        return pool.equals("*") ? Scope.ALL_POOLS : Scope.of(requirePool(field, pool, allotments));
     }
 
-    private static PoolId pool(String field, String name, List<Allotment> allotments) {
+    private static PoolId requirePool(String field, String name, List<Allotment> allotments) {
         PoolId pool = new PoolId(name);
         if (allotments.stream().noneMatch(one -> one.pool().equals(pool))) {
             throw ProblemException.invalid(
@@ -222,29 +222,29 @@ final class WhatIfBuilder {
             CellSnapshot.Terms before,
             List<Allotment> allotments,
             List<Policy> policies) {
-        List<QuotaTreeBuilder.Overdrawn> known = QuotaTreeBuilder.of(
+        List<QuotaTreeBuilder.Overdraft> known = QuotaTreeBuilder.of(
                         asked.tenant(), before.allotments(), before.policies())
-                .overdrawn();
-        for (QuotaTreeBuilder.Overdrawn overdrawn :
-                QuotaTreeBuilder.of(asked.tenant(), allotments, policies).overdrawn()) {
-            if (!known.contains(overdrawn)) {
+                .overdrafts();
+        for (QuotaTreeBuilder.Overdraft overdraft :
+                QuotaTreeBuilder.of(asked.tenant(), allotments, policies).overdrafts()) {
+            if (!known.contains(overdraft)) {
                 throw ProblemException.refused(
                         "reservations-do-not-fit",
                         asked.at() + (asked.policies().isEmpty() ? "allotments" : "policies"),
                         "the policies below "
-                                + overdrawn.parent().path().group() + " would reserve more in "
-                                + overdrawn.parent().scope() + " than is reserved for it",
+                                + overdraft.parent().path().group() + " would reserve more in "
+                                + overdraft.parent().scope() + " than is reserved for it",
                         "reservations that fit into those above them");
             }
         }
     }
 
-    private void workloads(WhatIfQuestion.OfTenant asked, Map<String, QueueShape> queues) {
+    private void addWorkloads(WhatIfQuestion.OfTenant asked, Map<String, QueueShape> queues) {
         for (int i = 0; i < asked.workloads().size(); i++) {
             Hypothetical workload = asked.workloads().get(i);
             QueueShape shape = workload.queue() == null
                     ? underPolicy(asked, asked.workload(i), workload)
-                    : inQueue(asked.workload(i), queues.get(workload.queue()));
+                    : requireMaySubmit(asked.workload(i), queues.get(workload.queue()));
             WorkloadType type = workload.type() == null ? WorkloadType.TRAINING : workload.type();
             if (!type.fits(shape.profile().hasGpus())) {
                 throw ProblemException.refused(
@@ -254,14 +254,15 @@ final class WhatIfBuilder {
                         "another type, or a profile or shape without GPUs");
             }
             GpuRange gpus = shape.profile().range();
-            if (!gpus.allows(WhatIfWorkloads.named(workload))) {
+            if (!gpus.allows(WhatIfWorkloads.requestedGpus(workload))) {
                 throw ProblemException.refused(
                         "gpus-out-of-range",
                         asked.workload(i) + "gpus",
                         gpus.refusal("its profile or shape"),
                         gpus.accepted());
             }
-            if (!gpus.allowsAtLeast(WhatIfWorkloads.namedMin(workload), WhatIfWorkloads.named(workload))) {
+            if (!gpus.allowsAtLeast(
+                    WhatIfWorkloads.requestedMinGpus(workload), WhatIfWorkloads.requestedGpus(workload))) {
                 throw ProblemException.refused(
                         "gpus-out-of-range",
                         asked.workload(i) + "minGpus",
@@ -275,7 +276,7 @@ final class WhatIfBuilder {
         }
     }
 
-    private QueueShape inQueue(String at, @Nullable QueueShape queue) {
+    private QueueShape requireMaySubmit(String at, @Nullable QueueShape queue) {
         if (queue == null) {
             throw unknown(at + "queue", "there is no such queue", "the name of an open queue");
         }
@@ -299,7 +300,7 @@ final class WhatIfBuilder {
 
     private QueueShape underPolicy(WhatIfQuestion.OfTenant asked, String at, Hypothetical workload) {
         CellSnapshot.Terms terms = terms(asked.tenant());
-        Policy policy = policy(terms, at + "policy", workload.policy());
+        Policy policy = requirePolicy(terms, at + "policy", workload.policy());
         if (!caller.may(Permission.POLICIES_WRITE, policy.group())) {
             throw ProblemException.forbidden("a workload with a shape of its own needs the permission "
                     + Permission.POLICIES_WRITE + " for group " + policy.group());
@@ -313,11 +314,11 @@ final class WhatIfBuilder {
 
     /** Checks the shape as a profile is checked. */
     private Profile profile(String at, ProfileApi.Request shape, List<Allotment> allotments) {
-        SortedMap<String, ProfileReader.Granted> granted = new TreeMap<>();
+        SortedMap<String, ProfileReader.GrantedPool> granted = new TreeMap<>();
         for (Allotment one : allotments) {
             Optional.ofNullable(snapshot.pools().get(one.pool()))
                     .ifPresent(pool -> granted.put(
-                            pool.id().value(), new ProfileReader.Granted(pool.id(), pool.topologyLevels())));
+                            pool.id().value(), new ProfileReader.GrantedPool(pool.id(), pool.topologyLevels())));
         }
         ProblemException.Invalid problems = new ProblemException.Invalid();
         ProfileReader reader = new ProfileReader(problems, at);
@@ -344,7 +345,7 @@ final class WhatIfBuilder {
                 snapshot.asOfMillis(),
                 snapshot.lastSequence() + added.size() + 1);
         added.add(workload);
-        names.add(new Named(tenant, (asked.name() == null ? "hypothetical" : asked.name()) + suffix));
+        labels.add(new WorkloadLabel(tenant, (asked.name() == null ? "hypothetical" : asked.name()) + suffix));
         yielding.put(workload.id(), new Forecaster.EvictionBehaviour(shape.graceMillis(), shape.requeues()));
     }
 

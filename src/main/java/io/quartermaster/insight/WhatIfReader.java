@@ -22,14 +22,14 @@ import org.jspecify.annotations.Nullable;
 /** Checks the form of a simulation request, and collects all its errors. */
 final class WhatIfReader {
 
-    static final int MOST_WORKLOADS = 1_000;
-    static final int MOST_TENANTS = 100;
-    static final int MOST_POLICIES = 100;
-    static final int MOST_QUOTAS = 100;
-    static final int MOST_NODES = 1_000;
-    static final int MOST_GPUS = 64;
-    private static final int MOST_LABELS = 64;
-    private static final long MOST_AMOUNT = 1_000_000_000L;
+    static final int MAX_WORKLOADS = 1_000;
+    static final int MAX_TENANTS = 100;
+    static final int MAX_POLICIES = 100;
+    static final int MAX_QUOTAS = 100;
+    static final int MAX_NODES = 1_000;
+    static final int MAX_GPUS = 64;
+    private static final int MAX_LABELS = 64;
+    private static final long MAX_AMOUNT = 1_000_000_000L;
     private static final Pattern QUEUE = Pattern.compile("[a-z0-9][a-z0-9-]{0,126}");
     private static final Pattern NODE = Pattern.compile("[a-z0-9][a-z0-9.-]{0,62}");
     private static final Pattern TEXT = Pattern.compile("[\\p{L}\\p{N} ._/:-]{1,127}");
@@ -47,9 +47,10 @@ final class WhatIfReader {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         WhatIfReader reader = new WhatIfReader(config);
-        WhatIfQuestion.OfTenant one = reader.tenant(tenant, "", request.workloads(), request.policies(), List.of());
-        return reader.done(
-                new WhatIfQuestion(List.of(one), List.of(), List.of(), List.of(), reader.horizon(request.horizon())),
+        WhatIfQuestion.OfTenant one = reader.readTenant(tenant, "", request.workloads(), request.policies(), List.of());
+        return reader.requireNonEmpty(
+                new WhatIfQuestion(
+                        List.of(one), List.of(), List.of(), List.of(), reader.readHorizon(request.horizon())),
                 "at least one change, in workloads or policies");
     }
 
@@ -58,7 +59,7 @@ final class WhatIfReader {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
         WhatIfReader reader = new WhatIfReader(config);
-        List<SimulationApi.TenantChange> parts = reader.list("tenants", request.tenants(), MOST_TENANTS);
+        List<SimulationApi.TenantChange> parts = reader.readList("tenants", request.tenants(), MAX_TENANTS);
         List<WhatIfQuestion.OfTenant> tenants = new ArrayList<>();
         for (int i = 0; i < parts.size(); i++) {
             SimulationApi.TenantChange part = parts.get(i);
@@ -69,44 +70,45 @@ final class WhatIfReader {
             } else if (tenants.stream().anyMatch(known -> known.tenant().value().equals(id))) {
                 reader.problems.add(at + "tenant", "is named twice", "each tenant once");
             } else {
-                tenants.add(reader.tenant(new TenantId(id), at, part.workloads(), part.policies(), part.allotments()));
+                tenants.add(
+                        reader.readTenant(new TenantId(id), at, part.workloads(), part.policies(), part.allotments()));
             }
         }
         SimulationApi.NodesChange nodes = request.nodes();
-        return reader.done(
+        return reader.requireNonEmpty(
                 new WhatIfQuestion(
                         tenants,
-                        nodes == null ? List.of() : reader.added(nodes.added()),
-                        nodes == null ? List.of() : reader.nodes("nodes.removed", nodes.removed()),
-                        nodes == null ? List.of() : reader.nodes("nodes.down", nodes.down()),
-                        reader.horizon(request.horizon())),
+                        nodes == null ? List.of() : reader.readAdded(nodes.added()),
+                        nodes == null ? List.of() : reader.readNodes("nodes.removed", nodes.removed()),
+                        nodes == null ? List.of() : reader.readNodes("nodes.down", nodes.down()),
+                        reader.readHorizon(request.horizon())),
                 "at least one change, in tenants or nodes");
     }
 
     /** @param accepted the fields in which a request without any change could name one */
-    private WhatIfQuestion done(WhatIfQuestion whatIfQuestion, String accepted) {
+    private WhatIfQuestion requireNonEmpty(WhatIfQuestion whatIfQuestion, String accepted) {
         problems.check(
-                workloads <= MOST_WORKLOADS,
+                workloads <= MAX_WORKLOADS,
                 "workloads",
                 "there are " + workloads + " workloads, if each counts as often as its count states",
-                "up to " + MOST_WORKLOADS);
+                "up to " + MAX_WORKLOADS);
         problems.check(!problems.isEmpty() || !whatIfQuestion.isEmpty(), "body", "contains no change", accepted);
         problems.throwIfAny();
         return whatIfQuestion;
     }
 
-    private Duration horizon(@Nullable Duration asked) {
+    private Duration readHorizon(@Nullable Duration asked) {
         Duration most = config.longestHorizon();
         boolean fine = asked == null || asked.compareTo(Duration.ZERO) >= 0 && asked.compareTo(most) <= 0;
         problems.check(fine, "horizon", "out of range", "PT0S to " + most);
         return asked == null || !fine ? config.horizon() : asked;
     }
 
-    private <T> List<T> list(String field, @Nullable List<@Nullable T> given, int most) {
+    private <T> List<T> readList(String field, @Nullable List<@Nullable T> given, int max) {
         List<T> all = new ArrayList<>();
         if (given != null) {
-            problems.check(given.size() <= most, field, "there are " + given.size(), "up to " + most);
-            for (int i = 0; i < Math.min(given.size(), most); i++) {
+            problems.check(given.size() <= max, field, "there are " + given.size(), "up to " + max);
+            for (int i = 0; i < Math.min(given.size(), max); i++) {
                 T one = given.get(i);
                 if (one == null) {
                     problems.add(field + "[" + i + "]", "is null", "an object");
@@ -118,18 +120,18 @@ final class WhatIfReader {
         return all;
     }
 
-    private WhatIfQuestion.OfTenant tenant(
+    private WhatIfQuestion.OfTenant readTenant(
             TenantId tenant,
             String at,
             @Nullable List<@Nullable Hypothetical> work,
             @Nullable List<@Nullable PolicyChange> changed,
             @Nullable List<@Nullable QuotaChange> granted) {
-        List<Hypothetical> asked = list(at + "workloads", work, MOST_WORKLOADS);
-        List<PolicyChange> policies = list(at + "policies", changed, MOST_POLICIES);
-        List<QuotaChange> allotments = list(at + "allotments", granted, MOST_QUOTAS);
+        List<Hypothetical> asked = readList(at + "workloads", work, MAX_WORKLOADS);
+        List<PolicyChange> policies = readList(at + "policies", changed, MAX_POLICIES);
+        List<QuotaChange> allotments = readList(at + "allotments", granted, MAX_QUOTAS);
         WhatIfQuestion.OfTenant one = new WhatIfQuestion.OfTenant(tenant, at, asked, policies, allotments);
         for (int i = 0; i < asked.size(); i++) {
-            workload(one.workload(i), asked.get(i));
+            checkWorkload(one.workload(i), asked.get(i));
         }
         for (int i = 0; i < policies.size(); i++) {
             PolicyChange policy = policies.get(i);
@@ -138,13 +140,14 @@ final class WhatIfReader {
                     .anyMatch(earlier -> Objects.equals(earlier.policy(), policy.policy()));
             problems.check(!again, one.policy(i) + "policy", "is named twice", "each policy once");
             PolicyReader.maxRunning(problems, one.policy(i) + "maxRunning", policy.maxRunning());
-            quotas(one.policy(i) + "quotas", list(one.policy(i) + "quotas", policy.quotas(), MOST_QUOTAS), true);
+            checkQuotas(
+                    one.policy(i) + "quotas", readList(one.policy(i) + "quotas", policy.quotas(), MAX_QUOTAS), true);
         }
-        quotas(at + "allotments", allotments, false);
+        checkQuotas(at + "allotments", allotments, false);
         return one;
     }
 
-    private void quotas(String at, List<QuotaChange> quotas, boolean allPools) {
+    private void checkQuotas(String at, List<QuotaChange> quotas, boolean allPools) {
         for (int i = 0; i < quotas.size(); i++) {
             QuotaChange quota = quotas.get(i);
             String field = at + "[" + i + "].";
@@ -158,12 +161,12 @@ final class WhatIfReader {
         }
     }
 
-    private void workload(String at, Hypothetical workload) {
+    private void checkWorkload(String at, Hypothetical workload) {
         int count = workload.count() == null ? 1 : workload.count();
-        boolean fine = count >= 1 && count <= MOST_WORKLOADS;
-        problems.check(fine, at + "count", "out of range", "1 to " + MOST_WORKLOADS);
+        boolean fine = count >= 1 && count <= MAX_WORKLOADS;
+        problems.check(fine, at + "count", "out of range", "1 to " + MAX_WORKLOADS);
         workloads += fine ? count : 0;
-        text(at + "name", workload.name(), "1 to 127 letters, digits, spaces and any of . _ / : -");
+        checkText(at + "name", workload.name(), "1 to 127 letters, digits, spaces and any of . _ / : -");
         String queue = workload.queue();
         if (queue != null) {
             problems.check(
@@ -185,7 +188,7 @@ final class WhatIfReader {
             problems.add(at + "queue", "is missing, and so is a policy", "a queue, or a policy and a shape");
         } else {
             ResourceNames.check(problems, at + "policy", workload.policy());
-            shape(at, workload.shape());
+            checkShape(at, workload.shape());
         }
         Submission.checkGpus(workload.gpus(), at + "gpus", problems);
         Submission.checkGpus(workload.minGpus(), at + "minGpus", problems);
@@ -206,7 +209,7 @@ final class WhatIfReader {
     }
 
     /** The builder checks later whether its pools belong to the tenant. */
-    private void shape(String at, ProfileApi.@Nullable Request shape) {
+    private void checkShape(String at, ProfileApi.@Nullable Request shape) {
         if (shape == null) {
             problems.add(at + "shape", "is missing, and a policy has no shape of its own", "gpus and pools");
             return;
@@ -217,12 +220,12 @@ final class WhatIfReader {
                 "is not allowed for a shape",
                 "no name; the workload may have one");
         new ProfileReader(problems, at + "shape.").check(shape);
-        pools(at + "shape.pools", shape.pools());
+        checkPools(at + "shape.pools", shape.pools());
     }
 
-    private void pools(String field, @Nullable List<@Nullable String> pools) {
-        if (pools == null || pools.isEmpty() || pools.size() > MOST_QUOTAS) {
-            problems.add(field, "has no pools, or too many", "1 to " + MOST_QUOTAS + " names of pools");
+    private void checkPools(String field, @Nullable List<@Nullable String> pools) {
+        if (pools == null || pools.isEmpty() || pools.size() > MAX_QUOTAS) {
+            problems.add(field, "has no pools, or too many", "1 to " + MAX_QUOTAS + " names of pools");
             return;
         }
         for (int i = 0; i < pools.size(); i++) {
@@ -230,40 +233,40 @@ final class WhatIfReader {
         }
     }
 
-    private List<NewNodes> added(@Nullable List<@Nullable NewNodes> given) {
-        List<NewNodes> added = list("nodes.added", given, MOST_NODES);
+    private List<NewNodes> readAdded(@Nullable List<@Nullable NewNodes> given) {
+        List<NewNodes> added = readList("nodes.added", given, MAX_NODES);
         long nodes = 0;
         for (int i = 0; i < added.size(); i++) {
             NewNodes one = added.get(i);
             String at = "nodes.added[" + i + "].";
             ResourceNames.check(problems, at + "pool", one.pool());
             problems.check(
-                    one.gpus() != null && one.gpus() >= 0 && one.gpus() <= MOST_GPUS,
+                    one.gpus() != null && one.gpus() >= 0 && one.gpus() <= MAX_GPUS,
                     at + "gpus",
                     "out of range",
-                    "0 to " + MOST_GPUS);
+                    "0 to " + MAX_GPUS);
             int count = one.count() == null ? 1 : one.count();
-            problems.check(count >= 1 && count <= MOST_NODES, at + "count", "out of range", "1 to " + MOST_NODES);
+            problems.check(count >= 1 && count <= MAX_NODES, at + "count", "out of range", "1 to " + MAX_NODES);
             nodes += Math.max(0, count);
-            text(at + "model", one.model(), "1 to 127 letters, digits, spaces and any of . _ / : -");
-            amount(at + "gpuMemoryMiB", one.gpuMemoryMiB());
-            amount(at + "cpuMilli", one.cpuMilli());
-            amount(at + "memoryMiB", one.memoryMiB());
-            labels(at + "labels", one.labels());
+            checkText(at + "model", one.model(), "1 to 127 letters, digits, spaces and any of . _ / : -");
+            checkAmount(at + "gpuMemoryMiB", one.gpuMemoryMiB());
+            checkAmount(at + "cpuMilli", one.cpuMilli());
+            checkAmount(at + "memoryMiB", one.memoryMiB());
+            checkLabels(at + "labels", one.labels());
             List<String> topology = one.topology() == null ? List.of() : one.topology();
             for (int n = 0; n < topology.size(); n++) {
                 String field = at + "topology[" + n + "]";
-                text(field, topology.get(n) == null ? "" : topology.get(n), "the name of a domain");
+                checkText(field, topology.get(n) == null ? "" : topology.get(n), "the name of a domain");
             }
         }
-        problems.check(nodes <= MOST_NODES, "nodes.added", "there are " + nodes, "up to " + MOST_NODES);
+        problems.check(nodes <= MAX_NODES, "nodes.added", "there are " + nodes, "up to " + MAX_NODES);
         return added;
     }
 
-    private List<String> nodes(String field, @Nullable List<@Nullable String> names) {
+    private List<String> readNodes(String field, @Nullable List<@Nullable String> names) {
         List<String> known = new ArrayList<>();
         if (names != null) {
-            problems.check(names.size() <= MOST_NODES, field, "there are " + names.size(), "up to " + MOST_NODES);
+            problems.check(names.size() <= MAX_NODES, field, "there are " + names.size(), "up to " + MAX_NODES);
             for (int i = 0; i < names.size(); i++) {
                 String name = names.get(i);
                 if (name == null || !NODE.matcher(name).matches()) {
@@ -276,25 +279,25 @@ final class WhatIfReader {
         return known;
     }
 
-    private void amount(String field, @Nullable Long amount) {
+    private void checkAmount(String field, @Nullable Long amount) {
         problems.check(
-                amount == null || amount >= 0 && amount <= MOST_AMOUNT, field, "out of range", "0 to " + MOST_AMOUNT);
+                amount == null || amount >= 0 && amount <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
     }
 
-    private void text(String field, @Nullable String text, String accepted) {
+    private void checkText(String field, @Nullable String text, String accepted) {
         problems.check(text == null || TEXT.matcher(text).matches(), field, "not accepted", accepted);
     }
 
-    private void labels(String field, @Nullable Map<String, @Nullable String> labels) {
+    private void checkLabels(String field, @Nullable Map<String, @Nullable String> labels) {
         if (labels == null) {
             return;
         }
-        boolean fine = labels.size() <= MOST_LABELS
+        boolean fine = labels.size() <= MAX_LABELS
                 && labels.entrySet().stream()
                         .allMatch(label -> TEXT.matcher(label.getKey()).matches()
                                 && label.getValue() != null
                                 && TEXT.matcher(label.getValue()).matches());
         problems.check(
-                fine, field, "not accepted", "up to " + MOST_LABELS + " labels, keys and values up to 127 characters");
+                fine, field, "not accepted", "up to " + MAX_LABELS + " labels, keys and values up to 127 characters");
     }
 }

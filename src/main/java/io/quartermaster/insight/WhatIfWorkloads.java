@@ -61,7 +61,7 @@ final class WhatIfWorkloads {
                 caller.realm() instanceof Realm.Tenant ? Optional.of(caller.subject()) : Optional.empty(),
                 Optional.of(new ProfileId(profile.id().toString())),
                 queue.id(),
-                profile.shape(profile.gpus(named(asked), namedMin(asked))),
+                profile.shape(profile.gpus(requestedGpus(asked), requestedMinGpus(asked))),
                 profile.pools(),
                 asked.priority() == null ? queue.rights().defaultPriority(type.defaultPriority()) : asked.priority(),
                 asked.preemptible() == null ? type.defaultPreemptible() : asked.preemptible(),
@@ -69,19 +69,19 @@ final class WhatIfWorkloads {
                 profile.movesBack(),
                 submittedMillis,
                 sequence,
-                shorter(asked.maxRuntime(), profile.maxRuntimeMillis()),
+                shorterOf(asked.maxRuntime(), profile.maxRuntimeMillis()),
                 queue.state() == QueueState.HELD,
                 WorkloadPhase.waiting(),
                 Optional.empty());
     }
 
     /** The requested whole GPUs per worker, if stated. */
-    static OptionalInt named(Hypothetical asked) {
+    static OptionalInt requestedGpus(Hypothetical asked) {
         return whole(asked.gpus());
     }
 
     /** The number of GPUs with which a worker starts if it cannot have all, if stated. */
-    static OptionalInt namedMin(Hypothetical asked) {
+    static OptionalInt requestedMinGpus(Hypothetical asked) {
         return whole(asked.minGpus());
     }
 
@@ -89,7 +89,7 @@ final class WhatIfWorkloads {
         return gpus == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(gpus.milli() / WHOLE_GPU));
     }
 
-    private static OptionalLong shorter(@Nullable Duration asked, OptionalLong ofProfile) {
+    private static OptionalLong shorterOf(@Nullable Duration asked, OptionalLong ofProfile) {
         if (asked == null) {
             return ofProfile;
         }

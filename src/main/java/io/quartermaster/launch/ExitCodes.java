@@ -9,7 +9,7 @@ public final class ExitCodes {
     public static final int NOT_RUNNING = 3;
     public static final int CANNOT_START = 4;
     public static final int ALREADY_RUNNING = 5;
-    public static final int LOST_A_PART = 6;
+    public static final int COMPONENT_LOST = 6;
     public static final int REFUSED = 7;
 
     private ExitCodes() {}

@@ -7,15 +7,15 @@ import java.util.TreeMap;
 /**
  * The book of one tenant: it applies the tenant's usage events in order and returns segments for all pools.
  *
- * <p>A segment is final once {@link #close} has closed its hour. Until then {@link #open} returns only a preview, as
- * the late report of a lost node may still change a phase. Events later than an hour's end may be applied before that
- * hour is closed. They must be, if they reach back into it.
+ * <p>A segment is final once {@link #close} has closed its hour. Until then {@link #provisionalSegments} returns only a
+ * preview, as the late report of a lost node may still change a phase. Events later than an hour's end may be applied
+ * before that hour is closed. They must be, if they reach back into it.
  *
  * <p>An event costs O(log n) for n live allocations, and O(log n) more for each allocation whose fill it changes. Not
  * thread-safe: only the code that created a book uses it.
  */
 public final class Book {
-    private static final PostingResult TAKEN = new PostingResult.Taken();
+    private static final PostingResult POSTED = new PostingResult.Posted();
 
     private final TenantKey tenant;
     private final long hourMillis;
@@ -81,30 +81,30 @@ public final class Book {
         if (event.atMillis() < closedUntilMillis) {
             return new PostingResult.HourClosed(event, event.atMillis(), closedUntilMillis);
         }
-        PostingResult postingResult = take(event);
-        if (postingResult instanceof PostingResult.Taken) {
+        PostingResult postingResult = post(event);
+        if (postingResult instanceof PostingResult.Posted) {
             lastAtMillis = event.atMillis();
             lastSeq = event.seq();
         }
         return postingResult;
     }
 
-    private PostingResult take(UsageEvent event) {
+    private PostingResult post(UsageEvent event) {
         return switch (event) {
             case UsageEvent.Allocated allocated -> allocate(allocated);
             case UsageEvent.PhaseChanged changed -> changePhase(changed);
             case UsageEvent.Freed freed -> free(freed);
             case UsageEvent.TenantReserved reserved -> {
                 account(reserved.pool()).reserveForTenant(reserved.atMillis(), reserved.gpuMilli());
-                yield TAKEN;
+                yield POSTED;
             }
             case UsageEvent.PolicyReserved reserved -> {
                 account(reserved.pool()).reserveForPolicy(reserved.atMillis(), reserved.policy(), reserved.gpuMilli());
-                yield TAKEN;
+                yield POSTED;
             }
             case UsageEvent.Unmet unmet -> {
-                account(unmet.pool()).unmet(unmet.atMillis(), unmet.gpuMilli());
-                yield TAKEN;
+                account(unmet.pool()).recordUnmet(unmet.atMillis(), unmet.gpuMilli());
+                yield POSTED;
             }
         };
     }
@@ -118,7 +118,7 @@ public final class Book {
         holding.phases.set(event.atMillis(), Phase.STARTING);
         holdings.put(event.allocation(), holding);
         account(event.pool()).allocate(event.atMillis(), holding);
-        return TAKEN;
+        return POSTED;
     }
 
     private PostingResult changePhase(UsageEvent.PhaseChanged event) {
@@ -131,7 +131,7 @@ public final class Book {
             return new PostingResult.HourClosed(event, sinceMillis, closedUntilMillis);
         }
         holding.phases.set(sinceMillis, event.phase());
-        return TAKEN;
+        return POSTED;
     }
 
     private PostingResult free(UsageEvent.Freed event) {
@@ -142,7 +142,7 @@ public final class Book {
         if (account(holding.pool).free(event.atMillis(), closedUntilMillis, holding)) {
             holdings.remove(holding.allocation);
         }
-        return TAKEN;
+        return POSTED;
     }
 
     private PoolAccount account(PoolKey pool) {
@@ -161,12 +161,12 @@ public final class Book {
             throw new IllegalArgumentException(
                     "not the end of an hour after " + closedUntilMillis + ": " + hourEndMillis);
         }
-        List<Segment> closed = open(hourEndMillis);
+        List<Segment> closed = provisionalSegments(hourEndMillis);
         closedUntilMillis = hourEndMillis;
-        List<AllocationId> gone = new ArrayList<>();
-        accounts.values().forEach(account -> account.dropBefore(hourEndMillis, gone));
+        List<AllocationId> dropped = new ArrayList<>();
+        accounts.values().forEach(account -> account.dropBefore(hourEndMillis, dropped));
         accounts.values().removeIf(PoolAccount::isEmpty);
-        gone.forEach(holdings::remove);
+        dropped.forEach(holdings::remove);
         return closed;
     }
 
@@ -174,10 +174,10 @@ public final class Book {
      * The provisional segments from the last closed hour to {@code nowMillis}, in {@link Segment#ORDER}. A running
      * allocation's segment is cut there. Changes nothing.
      */
-    public List<Segment> open(long nowMillis) {
+    public List<Segment> provisionalSegments(long nowMillis) {
         List<Segment> segments = new ArrayList<>();
         for (PoolAccount account : accounts.values()) {
-            account.segments(tenant, nowMillis, segment -> cutAtHours(segment, segments));
+            account.forEachSegment(tenant, nowMillis, segment -> cutAtHours(segment, segments));
         }
         segments.sort(Segment.ORDER);
         return List.copyOf(segments);

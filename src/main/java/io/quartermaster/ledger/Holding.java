@@ -20,7 +20,7 @@ final class Holding implements Comparable<Holding> {
      */
     record Fill(long reservedGpuMilli, long withinGpuMilli) {}
 
-    private record Cell(long gpuMilli, Phase phase) {}
+    private record PhaseAmount(long gpuMilli, Phase phase) {}
 
     final AllocationId allocation;
     final PoolKey pool;
@@ -56,17 +56,20 @@ final class Holding implements Comparable<Holding> {
      * w are within. So the thousandths up to min(r, w) are both, those from max(r, w) on are neither, and those between
      * are one of the two. At any instant there are at most three of the four combinations.
      */
-    void segments(TenantKey tenant, long untilMillis, Consumer<Segment> taker) {
+    void forEachSegment(TenantKey tenant, long untilMillis, Consumer<Segment> consumer) {
         long end = Math.min(untilMillis, freedMillis);
         for (UsageClass usageClass : UsageClass.values()) {
             if (usageClass.isHeld()) {
                 for (Standing standing : Standing.values()) {
-                    Timeline.merge(fills, phases, (fill, phase) -> new Cell(slice(fill, usageClass, standing), phase))
-                            .forEachUntil(end, (from, to, cell) -> {
-                                if (cell.gpuMilli() > 0) {
-                                    var held = new Segment.Held(allocation, standing, cell.phase(), marks);
-                                    taker.accept(
-                                            Segment.held(tenant, pool, usageClass, held, cell.gpuMilli(), from, to));
+                    Timeline.merge(
+                                    fills,
+                                    phases,
+                                    (fill, phase) -> new PhaseAmount(slice(fill, usageClass, standing), phase))
+                            .forEachUntil(end, (from, to, amount) -> {
+                                if (amount.gpuMilli() > 0) {
+                                    var held = new Segment.Held(allocation, standing, amount.phase(), marks);
+                                    consumer.accept(
+                                            Segment.held(tenant, pool, usageClass, held, amount.gpuMilli(), from, to));
                                 }
                             });
                 }

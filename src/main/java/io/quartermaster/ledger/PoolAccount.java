@@ -10,8 +10,8 @@ import java.util.function.Consumer;
 /** One tenant's usage and reserved amounts in one pool: the fill of the tenant's amount and of each policy's. */
 final class PoolAccount {
     final PoolKey pool;
-    final ReservationFill tenantFilling = new ReservationFill();
-    final TreeMap<PolicyId, ReservationFill> policyFillings = new TreeMap<>();
+    final ReservationFill tenantFill = new ReservationFill();
+    final TreeMap<PolicyId, ReservationFill> policyFills = new TreeMap<>();
     final Timeline<Long> idle = new Timeline<>();
     final Timeline<Long> unmet = new Timeline<>();
 
@@ -28,116 +28,119 @@ final class PoolAccount {
 
     void reserveForTenant(long atMillis, long gpuMilli) {
         List<Holding> touched = new ArrayList<>();
-        tenantFilling.reserve(atMillis, gpuMilli, touched);
-        settle(atMillis, touched);
+        tenantFill.setReserved(atMillis, gpuMilli, touched);
+        recordFills(atMillis, touched);
     }
 
     void reserveForPolicy(long atMillis, PolicyId policy, long gpuMilli) {
         List<Holding> touched = new ArrayList<>();
-        policyFilling(policy).reserve(atMillis, gpuMilli, touched);
-        settle(atMillis, touched);
+        policyFill(policy).setReserved(atMillis, gpuMilli, touched);
+        recordFills(atMillis, touched);
     }
 
-    void unmet(long atMillis, long gpuMilli) {
+    void recordUnmet(long atMillis, long gpuMilli) {
         unmet.set(atMillis, gpuMilli);
     }
 
     void allocate(long atMillis, Holding holding) {
         holdings.add(holding);
         List<Holding> touched = new ArrayList<>();
-        tenantFilling.add(holding, touched);
-        policyFilling(holding.marks.policy()).add(holding, touched);
-        settle(atMillis, touched);
+        tenantFill.add(holding, touched);
+        policyFill(holding.marks.policy()).add(holding, touched);
+        recordFills(atMillis, touched);
     }
 
     /** Frees an allocation. Drops it immediately if it held nothing at any time after {@code closedUntilMillis}. */
     boolean free(long atMillis, long closedUntilMillis, Holding holding) {
         List<Holding> touched = new ArrayList<>();
-        tenantFilling.remove(holding, touched);
-        policyFilling(holding.marks.policy()).remove(holding, touched);
+        tenantFill.remove(holding, touched);
+        policyFill(holding.marks.policy()).remove(holding, touched);
         holding.free(atMillis);
-        settle(atMillis, touched);
-        boolean gone = atMillis <= Math.max(holding.startMillis, closedUntilMillis);
-        if (gone) {
+        recordFills(atMillis, touched);
+        boolean dropped = atMillis <= Math.max(holding.startMillis, closedUntilMillis);
+        if (dropped) {
             holdings.remove(holding);
         }
-        return gone;
+        return dropped;
     }
 
     /** Adds an allocation of a stored state, with its history. */
-    void resume(Holding holding) {
+    void addRestored(Holding holding) {
         holdings.add(holding);
         if (holding.isLive()) {
-            tenantFilling.add(holding, new ArrayList<>());
-            policyFilling(holding.marks.policy()).add(holding, new ArrayList<>());
+            tenantFill.add(holding, new ArrayList<>());
+            policyFill(holding.marks.policy()).add(holding, new ArrayList<>());
         }
     }
 
-    ReservationFill policyFilling(PolicyId policy) {
-        return policyFillings.computeIfAbsent(policy, p -> new ReservationFill());
+    ReservationFill policyFill(PolicyId policy) {
+        return policyFills.computeIfAbsent(policy, p -> new ReservationFill());
     }
 
     Holding.Fill fillOf(Holding holding) {
         return new Holding.Fill(
-                tenantFilling.fillOf(holding),
-                policyFilling(holding.marks.policy()).fillOf(holding));
+                tenantFill.fillOf(holding), policyFill(holding.marks.policy()).fillOf(holding));
     }
 
-    private void settle(long atMillis, List<Holding> touched) {
+    private void recordFills(long atMillis, List<Holding> touched) {
         for (Holding holding : touched) {
             holding.fills.set(atMillis, fillOf(holding));
         }
-        idle.set(atMillis, tenantFilling.idleGpuMilli());
+        idle.set(atMillis, tenantFill.idleGpuMilli());
     }
 
     /** The segments before {@code untilMillis}, not yet cut at hours. */
-    void segments(TenantKey tenant, long untilMillis, Consumer<Segment> taker) {
-        level(tenant, idle, UsageClass.RESERVED_IDLE, untilMillis, taker);
-        level(tenant, unmet, UsageClass.RESERVED_UNMET, untilMillis, taker);
+    void forEachSegment(TenantKey tenant, long untilMillis, Consumer<Segment> consumer) {
+        forEachLevelSegment(tenant, idle, UsageClass.RESERVED_IDLE, untilMillis, consumer);
+        forEachLevelSegment(tenant, unmet, UsageClass.RESERVED_UNMET, untilMillis, consumer);
         for (Holding holding : holdings) {
-            holding.segments(tenant, untilMillis, taker);
+            holding.forEachSegment(tenant, untilMillis, consumer);
         }
     }
 
-    private void level(
-            TenantKey tenant, Timeline<Long> level, UsageClass usageClass, long untilMillis, Consumer<Segment> taker) {
+    private void forEachLevelSegment(
+            TenantKey tenant,
+            Timeline<Long> level,
+            UsageClass usageClass,
+            long untilMillis,
+            Consumer<Segment> consumer) {
         level.forEachUntil(untilMillis, (from, to, gpuMilli) -> {
             if (gpuMilli > 0) {
-                taker.accept(Segment.notHeld(tenant, pool, usageClass, gpuMilli, from, to));
+                consumer.accept(Segment.notHeld(tenant, pool, usageClass, gpuMilli, from, to));
             }
         });
     }
 
-    /** Drops the history before {@code atMillis}; adds the allocations that it drops to {@code gone}. */
-    void dropBefore(long atMillis, List<AllocationId> gone) {
+    /** Drops the history before {@code atMillis}; adds the allocations that it drops to {@code dropped}. */
+    void dropBefore(long atMillis, List<AllocationId> dropped) {
         idle.dropBefore(atMillis);
         unmet.dropBefore(atMillis);
-        tenantFilling.reserved.dropBefore(atMillis);
-        policyFillings.values().forEach(reservationFill -> reservationFill.reserved.dropBefore(atMillis));
+        tenantFill.reserved.dropBefore(atMillis);
+        policyFills.values().forEach(reservationFill -> reservationFill.reserved.dropBefore(atMillis));
         holdings.removeIf(holding -> {
             if (holding.freedMillis() <= atMillis) {
-                gone.add(holding.allocation);
+                dropped.add(holding.allocation);
                 return true;
             }
             holding.fills.dropBefore(atMillis);
             holding.phases.dropBefore(atMillis);
             return false;
         });
-        policyFillings
+        policyFills
                 .values()
-                .removeIf(reservationFill -> reservationFill.isEmpty() && isQuiet(reservationFill.reserved));
+                .removeIf(reservationFill -> reservationFill.isEmpty() && isAlwaysZero(reservationFill.reserved));
     }
 
     /** Whether the pool has no held, reserved or unmet amount, and had none since the last closed hour. */
     boolean isEmpty() {
         return holdings.isEmpty()
-                && policyFillings.isEmpty()
-                && isQuiet(tenantFilling.reserved)
-                && isQuiet(idle)
-                && isQuiet(unmet);
+                && policyFills.isEmpty()
+                && isAlwaysZero(tenantFill.reserved)
+                && isAlwaysZero(idle)
+                && isAlwaysZero(unmet);
     }
 
-    private static boolean isQuiet(Timeline<Long> level) {
+    private static boolean isAlwaysZero(Timeline<Long> level) {
         return level.entries().stream().allMatch(entry -> entry.value() == 0);
     }
 }

@@ -12,10 +12,10 @@ final class PoolAccountStates {
     static BookState.PoolState state(PoolAccount account) {
         return new BookState.PoolState(
                 account.pool,
-                levels(account.tenantFilling.reserved),
+                levels(account.tenantFill.reserved),
                 levels(account.idle),
                 levels(account.unmet),
-                account.policyFillings.entrySet().stream()
+                account.policyFills.entrySet().stream()
                         .filter(policy -> !policy.getValue().reserved.isEmpty())
                         .map(policy -> new BookState.PolicyState(policy.getKey(), levels(policy.getValue().reserved)))
                         .toList(),
@@ -51,21 +51,21 @@ final class PoolAccountStates {
 
     static PoolAccount account(BookState.PoolState state) {
         PoolAccount account = new PoolAccount(state.pool());
-        resume(account.tenantFilling, state.reserved());
+        restoreLevels(account.tenantFill, state.reserved());
         for (BookState.PolicyState policy : state.policies()) {
-            resume(account.policyFilling(policy.policy()), policy.reserved());
+            restoreLevels(account.policyFill(policy.policy()), policy.reserved());
         }
         state.idle().forEach(level -> account.idle.set(level.fromMillis(), level.gpuMilli()));
         state.unmet().forEach(level -> account.unmet.set(level.fromMillis(), level.gpuMilli()));
         for (BookState.AllocationState allocation : state.allocations()) {
-            account.resume(holding(state.pool(), allocation));
+            account.addRestored(holding(state.pool(), allocation));
         }
         requireAgreement(account);
         return account;
     }
 
-    private static void resume(ReservationFill reservationFill, List<BookState.Level> levels) {
-        levels.forEach(level -> reservationFill.reserve(level.fromMillis(), level.gpuMilli(), new ArrayList<>()));
+    private static void restoreLevels(ReservationFill reservationFill, List<BookState.Level> levels) {
+        levels.forEach(level -> reservationFill.setReserved(level.fromMillis(), level.gpuMilli(), new ArrayList<>()));
     }
 
     private static Holding holding(PoolKey pool, BookState.AllocationState state) {
@@ -88,9 +88,9 @@ final class PoolAccountStates {
             }
         }
         long idleGpuMilli = account.idle.isEmpty() ? 0 : account.idle.last();
-        if (idleGpuMilli != account.tenantFilling.idleGpuMilli()) {
+        if (idleGpuMilli != account.tenantFill.idleGpuMilli()) {
             throw new IllegalArgumentException("the state of pool " + account.pool + " contradicts itself: "
-                    + idleGpuMilli + " idle, and " + account.tenantFilling.idleGpuMilli() + " by its allocations");
+                    + idleGpuMilli + " idle, and " + account.tenantFill.idleGpuMilli() + " by its allocations");
         }
     }
 }

@@ -6,7 +6,7 @@ package io.quartermaster.ledger;
  */
 public sealed interface PostingResult {
     /** The event is applied. */
-    record Taken() implements PostingResult {}
+    record Posted() implements PostingResult {}
 
     /** The event contradicts the current state of the book. */
     sealed interface Refused extends PostingResult {

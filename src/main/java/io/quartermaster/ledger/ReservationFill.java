@@ -14,13 +14,13 @@ final class ReservationFill {
     final Timeline<Long> reserved = new Timeline<>();
 
     private final TreeSet<Holding> inside = new TreeSet<>();
-    private final TreeSet<Holding> rest = new TreeSet<>();
+    private final TreeSet<Holding> outside = new TreeSet<>();
     private long reservedGpuMilli;
     private long insideGpuMilli;
-    private long restGpuMilli;
+    private long outsideGpuMilli;
 
     /** Sets the reserved amount; adds the allocations whose fill may have changed to {@code touched}. */
-    void reserve(long atMillis, long gpuMilli, List<Holding> touched) {
+    void setReserved(long atMillis, long gpuMilli, List<Holding> touched) {
         reserved.set(atMillis, gpuMilli);
         reservedGpuMilli = gpuMilli;
         moveBorder(touched);
@@ -34,8 +34,8 @@ final class ReservationFill {
             insideGpuMilli = Math.addExact(insideGpuMilli, holding.gpuMilli);
         } else {
             touchFirstOutside(touched);
-            rest.add(holding);
-            restGpuMilli = Math.addExact(restGpuMilli, holding.gpuMilli);
+            outside.add(holding);
+            outsideGpuMilli = Math.addExact(outsideGpuMilli, holding.gpuMilli);
         }
         moveBorder(touched);
     }
@@ -44,8 +44,8 @@ final class ReservationFill {
     void remove(Holding holding, List<Holding> touched) {
         if (inside.remove(holding)) {
             insideGpuMilli -= holding.gpuMilli;
-        } else if (rest.remove(holding)) {
-            restGpuMilli -= holding.gpuMilli;
+        } else if (outside.remove(holding)) {
+            outsideGpuMilli -= holding.gpuMilli;
         }
         moveBorder(touched);
     }
@@ -55,30 +55,30 @@ final class ReservationFill {
         if (inside.contains(holding)) {
             return holding.gpuMilli;
         }
-        return rest.first() == holding ? reservedGpuMilli - insideGpuMilli : 0;
+        return outside.first() == holding ? reservedGpuMilli - insideGpuMilli : 0;
     }
 
     long idleGpuMilli() {
-        return Math.max(0, reservedGpuMilli - insideGpuMilli - restGpuMilli);
+        return Math.max(0, reservedGpuMilli - insideGpuMilli - outsideGpuMilli);
     }
 
     boolean isEmpty() {
-        return reservedGpuMilli == 0 && inside.isEmpty() && rest.isEmpty();
+        return reservedGpuMilli == 0 && inside.isEmpty() && outside.isEmpty();
     }
 
     private void moveBorder(List<Holding> touched) {
         while (insideGpuMilli > reservedGpuMilli) {
             touchFirstOutside(touched);
             Holding last = inside.removeLast();
-            rest.add(last);
+            outside.add(last);
             insideGpuMilli -= last.gpuMilli;
-            restGpuMilli += last.gpuMilli;
+            outsideGpuMilli += last.gpuMilli;
         }
-        while (!rest.isEmpty() && insideGpuMilli + rest.first().gpuMilli <= reservedGpuMilli) {
-            Holding first = rest.removeFirst();
+        while (!outside.isEmpty() && insideGpuMilli + outside.first().gpuMilli <= reservedGpuMilli) {
+            Holding first = outside.removeFirst();
             inside.add(first);
             insideGpuMilli += first.gpuMilli;
-            restGpuMilli -= first.gpuMilli;
+            outsideGpuMilli -= first.gpuMilli;
             touched.add(first);
         }
         touchFirstOutside(touched);
@@ -88,8 +88,8 @@ final class ReservationFill {
      * Marks the first allocation outside: only it can be partly filled, so only it changes without crossing the border.
      */
     private void touchFirstOutside(List<Holding> touched) {
-        if (!rest.isEmpty()) {
-            touched.add(rest.first());
+        if (!outside.isEmpty()) {
+            touched.add(outside.first());
         }
     }
 }

@@ -84,13 +84,13 @@ public record Segment(
      */
     public UUID id() {
         StringBuilder name = new StringBuilder("segment");
-        line(name, "tenant", tenant.value());
-        line(name, "pool", pool.value());
-        line(name, "class", usageClass.name());
-        line(name, "from", Long.toString(fromMillis));
+        appendLine(name, "tenant", tenant.value());
+        appendLine(name, "pool", pool.value());
+        appendLine(name, "class", usageClass.name());
+        appendLine(name, "from", Long.toString(fromMillis));
         held.ifPresent(h -> {
-            line(name, "allocation", h.allocation().value());
-            line(name, "standing", h.standing().name());
+            appendLine(name, "allocation", h.allocation().value());
+            appendLine(name, "standing", h.standing().name());
         });
         ByteBuffer hash = ByteBuffer.wrap(Sha256.of(name.toString().getBytes(StandardCharsets.UTF_8)));
         long high = (hash.getLong() & 0xffffffffffff0fffL) | 0x8000L;
@@ -109,32 +109,32 @@ public record Segment(
     /** As the method above, for a caller that has computed {@link #id} already. */
     public String canonicalText(UUID id) {
         StringBuilder text = new StringBuilder(TEXT_LENGTH).append("segment");
-        line(text, "id", id.toString());
-        line(text, "tenant", tenant.value());
-        line(text, "pool", pool.value());
-        line(text, "class", usageClass.name());
-        line(text, "gpuMilli", Long.toString(gpuMilli));
-        line(text, "from", Long.toString(fromMillis));
-        line(text, "to", Long.toString(toMillis));
+        appendLine(text, "id", id.toString());
+        appendLine(text, "tenant", tenant.value());
+        appendLine(text, "pool", pool.value());
+        appendLine(text, "class", usageClass.name());
+        appendLine(text, "gpuMilli", Long.toString(gpuMilli));
+        appendLine(text, "from", Long.toString(fromMillis));
+        appendLine(text, "to", Long.toString(toMillis));
         held.ifPresent(h -> {
-            line(text, "allocation", h.allocation().value());
-            line(text, "standing", h.standing().name());
-            line(text, "phase", h.phase().name());
+            appendLine(text, "allocation", h.allocation().value());
+            appendLine(text, "standing", h.standing().name());
+            appendLine(text, "phase", h.phase().name());
             AllocationMarks allocationMarks = h.marks();
-            line(text, "policy", allocationMarks.policy().value());
-            line(text, "group", allocationMarks.group());
-            line(text, "profile", allocationMarks.profile());
-            line(text, "queue", allocationMarks.queue());
-            line(text, "workload", allocationMarks.workload());
-            line(text, "attempt", allocationMarks.attempt());
-            line(text, "user", allocationMarks.user());
-            line(text, "cluster", allocationMarks.cluster());
-            line(text, "preemptible", Boolean.toString(allocationMarks.preemptible()));
+            appendLine(text, "policy", allocationMarks.policy().value());
+            appendLine(text, "group", allocationMarks.group());
+            appendLine(text, "profile", allocationMarks.profile());
+            appendLine(text, "queue", allocationMarks.queue());
+            appendLine(text, "workload", allocationMarks.workload());
+            appendLine(text, "attempt", allocationMarks.attempt());
+            appendLine(text, "user", allocationMarks.user());
+            appendLine(text, "cluster", allocationMarks.cluster());
+            appendLine(text, "preemptible", Boolean.toString(allocationMarks.preemptible()));
         });
         return text.toString();
     }
 
-    private static void line(StringBuilder text, String key, String value) {
+    private static void appendLine(StringBuilder text, String key, String value) {
         text.append('\n').append(key).append('=');
         for (int i = 0; i < value.length(); i++) {
             char c = value.charAt(i);

@@ -15,19 +15,19 @@ public final class StepFunction {
     private final TreeMap<Long, Long> changes = new TreeMap<>();
     private long lastLevel;
 
-    public void change(long atMillis, long byGpuMilli) {
+    public void changeBy(long atMillis, long byGpuMilli) {
         changes.merge(atMillis, byGpuMilli, Math::addExact);
         lastLevel = Math.addExact(lastLevel, byGpuMilli);
     }
 
     public void add(long fromMillis, long toMillis, long gpuMilli) {
-        change(fromMillis, gpuMilli);
-        change(toMillis, -gpuMilli);
+        changeBy(fromMillis, gpuMilli);
+        changeBy(toMillis, -gpuMilli);
     }
 
     /** Sets the level from {@code atMillis} on, which must not be before an earlier call's instant. */
-    public void level(long atMillis, long gpuMilli) {
-        change(atMillis, gpuMilli - lastLevel);
+    public void setLevel(long atMillis, long gpuMilli) {
+        changeBy(atMillis, gpuMilli - lastLevel);
     }
 
     public static StepFunction sum(StepFunction left, StepFunction right) {
@@ -47,7 +47,7 @@ public final class StepFunction {
             l += left.changes.getOrDefault(at, 0L);
             r += right.changes.getOrDefault(at, 0L);
             long now = operator.applyAsLong(l, r);
-            combined.change(at, now - before);
+            combined.changeBy(at, now - before);
             before = now;
         }
         return combined;

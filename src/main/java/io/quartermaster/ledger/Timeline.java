@@ -14,8 +14,8 @@ final class Timeline<V> {
     record Entry<V>(long fromMillis, V value) {}
 
     /** Receives the stretches of a timeline, each {@code [fromMillis, toMillis)}. */
-    interface Stretches<V> {
-        void stretch(long fromMillis, long toMillis, V value);
+    interface StretchConsumer<V> {
+        void accept(long fromMillis, long toMillis, V value);
     }
 
     private final List<Entry<V>> entries = new ArrayList<>();
@@ -43,13 +43,13 @@ final class Timeline<V> {
     }
 
     /** Passes on the stretches that begin before {@code untilMillis}, in order; the last one is cut there. */
-    void forEachUntil(long untilMillis, Stretches<? super V> taker) {
+    void forEachUntil(long untilMillis, StretchConsumer<? super V> consumer) {
         for (int i = 0; i < entries.size(); i++) {
             long from = entries.get(i).fromMillis();
             long next = i + 1 < entries.size() ? entries.get(i + 1).fromMillis() : untilMillis;
             long to = Math.min(next, untilMillis);
             if (from < to) {
-                taker.stretch(from, to, entries.get(i).value());
+                consumer.accept(from, to, entries.get(i).value());
             }
         }
     }

@@ -97,7 +97,7 @@ public final class Usage {
     public Usage(List<Dimension> dimensions, long hourMillis) {
         this.dimensions = List.copyOf(dimensions);
         this.hourMillis = hourMillis;
-        this.rows = new TreeMap<>(order(this.dimensions));
+        this.rows = new TreeMap<>(orderBy(this.dimensions));
     }
 
     public static List<Row> sum(Collection<Segment> segments, List<Dimension> dimensions) {
@@ -140,7 +140,7 @@ public final class Usage {
         };
     }
 
-    private static Comparator<SortedMap<Dimension, String>> order(List<Dimension> dimensions) {
+    private static Comparator<SortedMap<Dimension, String>> orderBy(List<Dimension> dimensions) {
         Comparator<SortedMap<Dimension, String>> order = (a, b) -> 0;
         for (Dimension dimension : dimensions) {
             if (dimension == Dimension.HOUR) {

@@ -22,10 +22,10 @@ import org.jspecify.annotations.Nullable;
 public final class ClosedHours {
 
     /** How long books are kept. With a day of them, an audit of yesterday does not begin at the start of the month. */
-    private static final long KEPT_MILLIS = Duration.ofDays(1).toMillis();
+    private static final long BOOK_RETENTION_MILLIS = Duration.ofDays(1).toMillis();
 
     /** A step of forgetting. An installation that kept every book forgets them over many closings. */
-    private static final int FORGOTTEN_AT_ONCE = 500;
+    private static final int MAX_BOOKS_DROPPED_PER_CALL = 500;
 
     /**
      * The end of a closed hour.
@@ -35,12 +35,12 @@ public final class ClosedHours {
      * @param book the tenant's book at that instant, if it is still kept
      * @param chain the end of the tenant's chain of segments
      */
-    public record Closed(long endMillis, long throughSeq, Optional<BookState> book, HashChain.End chain) {
+    public record HourEnd(long endMillis, long throughSeq, Optional<BookState> book, HashChain.End chain) {
 
         /** The state before the first hour is closed. */
-        static Closed none(TenantKey tenant) {
+        static HourEnd beforeFirst(TenantKey tenant) {
             BookState empty = Book.empty(tenant).state();
-            return new Closed(0, empty.seq(), Optional.of(empty), HashChain.beginning(tenant));
+            return new HourEnd(0, empty.seq(), Optional.of(empty), HashChain.beginning(tenant));
         }
 
         /** The book of the newest closed hour, which is never forgotten. */
@@ -56,32 +56,32 @@ public final class ClosedHours {
 
     private ClosedHours() {}
 
-    /** The last closed hour of a tenant; {@link Closed#none} when there is none. */
-    static Uni<Closed> last(UsageQuery usageQuery, TenantKey tenant) {
+    /** The last closed hour of a tenant; {@link HourEnd#beforeFirst} when there is none. */
+    static Uni<HourEnd> last(UsageQuery usageQuery, TenantKey tenant) {
         return usageQuery
                 .rows(SELECT + " where tenant_id = $1 order by hour_ms desc limit 1", tenant.value())
-                .map(rows -> first(rows).orElseGet(() -> Closed.none(tenant)));
+                .map(rows -> firstRow(rows).orElseGet(() -> HourEnd.beforeFirst(tenant)));
     }
 
     /** The last closed hour that ended at or before an instant, and whose book is kept. */
-    public static Uni<Closed> lastWithBook(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
+    public static Uni<HourEnd> lastWithBook(UsageQuery usageQuery, TenantKey tenant, long untilMillis) {
         return usageQuery
                 .rows(
                         SELECT + " where tenant_id = $1 and hour_ms <= $2 and state is not null "
                                 + "order by hour_ms desc limit 1",
                         tenant.value(),
                         untilMillis)
-                .map(rows -> first(rows).orElseGet(() -> Closed.none(tenant)));
+                .map(rows -> firstRow(rows).orElseGet(() -> HourEnd.beforeFirst(tenant)));
     }
 
     /** The first closed hour that ended after an instant. */
-    public static Uni<Optional<Closed>> firstAfter(UsageQuery usageQuery, TenantKey tenant, long afterMillis) {
+    public static Uni<Optional<HourEnd>> firstAfter(UsageQuery usageQuery, TenantKey tenant, long afterMillis) {
         return usageQuery
                 .rows(
                         SELECT + " where tenant_id = $1 and hour_ms > $2 order by hour_ms limit 1",
                         tenant.value(),
                         afterMillis)
-                .map(ClosedHours::first);
+                .map(ClosedHours::firstRow);
     }
 
     /** Whether all events before an instant are in closed hours; true where there are none. */
@@ -102,10 +102,10 @@ public final class ClosedHours {
      * @param after the last number before them
      * @param through the last of them
      */
-    record Numbers(long after, long through) {}
+    record NumberRange(long after, long through) {}
 
     /** The numbers of the segments whose hours end after {@code fromMillis} and by {@code toMillis}. */
-    static Uni<Numbers> numbers(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
+    static Uni<NumberRange> segmentNumbers(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
         return usageQuery
                 .rows("""
                         select coalesce((select records from closed_hour where tenant_id = $1 and hour_ms <= $2
@@ -115,23 +115,23 @@ public final class ClosedHours {
                         """, tenant.value(), fromMillis, tenant.value(), toMillis)
                 .map(rows -> {
                     UsageQuery.Reader row = new UsageQuery.Reader(rows.getFirst());
-                    return new Numbers(row.number("records"), row.number("records"));
+                    return new NumberRange(row.number("records"), row.number("records"));
                 });
     }
 
-    private static Optional<Closed> first(List<Object[]> rows) {
+    private static Optional<HourEnd> firstRow(List<Object[]> rows) {
         return rows.stream().findFirst().map(values -> {
             UsageQuery.Reader row = new UsageQuery.Reader(values);
             long end = row.number("hour_ms");
-            long through = row.number("through_seq");
+            long throughSeq = row.number("through_seq");
             long format = row.number("format");
-            Optional<BookState> book = Optional.ofNullable(row.textOrNull()).map(text -> book(end, format, text));
+            Optional<BookState> book = Optional.ofNullable(row.textOrNull()).map(text -> parseBook(end, format, text));
             HashChain.End chain = new HashChain.End(row.number("records"), new ChainHash(row.text("last_hash")));
-            return new Closed(end, through, book, chain);
+            return new HourEnd(end, throughSeq, book, chain);
         });
     }
 
-    private static BookState book(long endMillis, long format, String text) {
+    private static BookState parseBook(long endMillis, long format, String text) {
         if (format != BookState.FORMAT) {
             throw new IllegalStateException("the closed hour " + endMillis + " is of format " + format
                     + ", but this program reads " + BookState.FORMAT);
@@ -143,20 +143,20 @@ public final class ClosedHours {
      * Whether the book of an hour is stored: those of the last day before the newest hour that can close, and the first
      * of each month (UTC). From the latter an audit counts any other hour again, in a month's events at most.
      */
-    static boolean isKept(long hourEndMillis, long newestMillis) {
-        return hourEndMillis > newestMillis - KEPT_MILLIS || isBeginOfMonth(hourEndMillis);
+    static boolean keepsBook(long hourEndMillis, long newestMillis) {
+        return hourEndMillis > newestMillis - BOOK_RETENTION_MILLIS || isStartOfMonth(hourEndMillis);
     }
 
-    private static boolean isBeginOfMonth(long millis) {
+    private static boolean isStartOfMonth(long millis) {
         ZonedDateTime time = Instant.ofEpochMilli(millis).atZone(ZoneOffset.UTC);
         return time.equals(time.truncatedTo(ChronoUnit.DAYS).withDayOfMonth(1));
     }
 
     /**
-     * Sends closed hours to PostgreSQL, whose sums the transaction stores too. {@link Sending#check} must be called
-     * before the commit.
+     * Sends closed hours to PostgreSQL, whose sums the transaction stores too. {@link PendingInsert#requireStored} must
+     * be called before the commit.
      */
-    static Sending insert(SystemTransaction transaction, TenantKey tenant, List<Closed> closed) {
+    static PendingInsert insert(SystemTransaction transaction, TenantKey tenant, List<HourEnd> closed) {
         int size = closed.size();
         Long[] end = new Long[size];
         Long[] through = new Long[size];
@@ -164,14 +164,14 @@ public final class ClosedHours {
         Long[] records = new Long[size];
         String[] hash = new String[size];
         for (int i = 0; i < size; i++) {
-            Closed each = closed.get(i);
+            HourEnd each = closed.get(i);
             end[i] = each.endMillis();
             through[i] = each.throughSeq();
             book[i] = each.book().map(BookStateJson::write).orElse(null);
             records[i] = each.chain().number();
             hash[i] = each.chain().hash().hex();
         }
-        SystemTransaction.Sent sent =
+        SystemTransaction.PendingStatement sent =
                 transaction.send("""
                 insert into closed_hour (tenant_id, hour_ms, through_seq, state, format, records, last_hash, closed_at,
                     summed)
@@ -181,21 +181,21 @@ public final class ClosedHours {
                        x (hour_ms, through_seq, book, records, hash)
                 returning hour_ms, cast(state as text) as state
                 """, tenant.value(), BookState.FORMAT, end, through, book, records, hash);
-        return new Sending(
+        return new PendingInsert(
                 closed.stream().filter(each -> each.book().isPresent()).toList(), sent);
     }
 
     /** Closed hours that were sent; of those with a book. */
-    record Sending(List<Closed> withBook, SystemTransaction.Sent sent) {
+    record PendingInsert(List<HourEnd> withBook, SystemTransaction.PendingStatement sent) {
 
         /** A stored book must read back as the same book, because later hours begin with it. */
-        void check() {
+        void requireStored() {
             if (withBook.isEmpty()) {
                 return;
             }
             Map<Long, String> stored = new HashMap<>();
             sent.rows().forEach(row -> stored.put(row.getLong("hour_ms"), row.getString("state")));
-            for (Closed each : withBook) {
+            for (HourEnd each : withBook) {
                 String text = stored.get(each.endMillis());
                 if (text == null || !each.state().equals(BookStateJson.read(text))) {
                     throw new IllegalStateException(
@@ -206,13 +206,14 @@ public final class ClosedHours {
     }
 
     /** Forgets books that are older than a day before the newest closed hour. */
-    static void forget(SystemTransaction transaction, TenantKey tenant, long newestMillis) {
-        transaction.send("""
+    static void dropOldBooks(SystemTransaction transaction, TenantKey tenant, long newestMillis) {
+        transaction.send(
+                """
                 update closed_hour set state = null
                  where tenant_id = $1 and hour_ms in (
                        select hour_ms from closed_hour where tenant_id = $2 and state is not null and hour_ms <= $3
                           and to_timestamp(hour_ms / 1000) <> date_trunc('month', to_timestamp(hour_ms / 1000), 'UTC')
                         order by hour_ms limit $4 for update skip locked)
-                """, tenant.value(), tenant.value(), newestMillis - KEPT_MILLIS, FORGOTTEN_AT_ONCE);
+                """, tenant.value(), tenant.value(), newestMillis - BOOK_RETENTION_MILLIS, MAX_BOOKS_DROPPED_PER_CALL);
     }
 }

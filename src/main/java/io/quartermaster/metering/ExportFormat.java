@@ -51,13 +51,13 @@ enum ExportFormat {
                 line.append("null");
                 return;
             }
-            switch (field.form()) {
+            switch (field.valueType()) {
                 case TEXT -> {
                     line.append('"');
                     JsonStringEncoder.getInstance().quoteAsString(text.get(), line);
                     line.append('"');
                 }
-                case WHOLE_NUMBER, TRUTH -> line.append(text.get());
+                case WHOLE_NUMBER, BOOLEAN -> line.append(text.get());
             }
         }
     };

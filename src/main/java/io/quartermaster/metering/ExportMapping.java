@@ -28,11 +28,11 @@ record ExportMapping(List<Column> columns) {
     record Column(String name, ExportRecord.Field field) {}
 
     /** The error for a file that cannot be accepted; the message names the line. */
-    static final class Refused extends IllegalArgumentException {
+    static final class InvalidMapping extends IllegalArgumentException {
         private static final long serialVersionUID = 1L;
 
-        Refused(String file, int line, String why) {
-            super(file + ", line " + line + ": " + why);
+        InvalidMapping(String file, int line, String reason) {
+            super(file + ", line " + line + ": " + reason);
         }
     }
 
@@ -46,7 +46,7 @@ record ExportMapping(List<Column> columns) {
         columns = List.copyOf(columns);
     }
 
-    /** @throws Refused if the file has an error */
+    /** @throws InvalidMapping if the file has an error */
     static ExportMapping parse(String file, String yaml) {
         return new Parser(file).mapping(new StringReader(yaml));
     }
@@ -58,26 +58,26 @@ record ExportMapping(List<Column> columns) {
             try {
                 root = new Yaml(new SafeConstructor(new LoaderOptions())).compose(yaml);
             } catch (MarkedYAMLException e) {
-                throw new Refused(file, e.getProblemMark().getLine() + 1, e.getProblem());
+                throw new InvalidMapping(file, e.getProblemMark().getLine() + 1, e.getProblem());
             }
             if (root == null) {
-                throw new Refused(file, 1, "the file is empty");
+                throw new InvalidMapping(file, 1, "the file is empty");
             }
             Map<String, Node> top = entries(root, Set.of("format", "columns"));
             Node format = value(top, "format");
             if (!text(format).equals(FORMAT)) {
-                throw refused(format, "is not a known format; this program reads format " + FORMAT);
+                throw invalid(format, "is not a known format; this program reads format " + FORMAT);
             }
             if (!(value(top, "columns") instanceof SequenceNode list)
                     || list.getValue().isEmpty()) {
-                throw refused(value(top, "columns"), "columns is a list with at least one column");
+                throw invalid(value(top, "columns"), "columns is a list with at least one column");
             }
             List<Column> columns = new ArrayList<>();
             Set<String> names = new HashSet<>();
             for (Node item : list.getValue()) {
                 Column column = column(item);
                 if (!names.add(column.name())) {
-                    throw refused(item, "two columns have the name " + column.name());
+                    throw invalid(item, "two columns have the name " + column.name());
                 }
                 columns.add(column);
             }
@@ -88,7 +88,7 @@ record ExportMapping(List<Column> columns) {
             Map<String, Node> entries = entries(item, Set.of("name", "field"));
             String name = text(value(entries, "name"));
             if (!NAME.matcher(name).matches()) {
-                throw refused(
+                throw invalid(
                         item,
                         "\"" + name
                                 + "\" is not a valid name: a letter, then letters, digits and _, at most 64 in all");
@@ -97,7 +97,7 @@ record ExportMapping(List<Column> columns) {
             return new Column(
                     name,
                     EnumNames.parse(ExportRecord.Field.class, field)
-                            .orElseThrow(() -> refused(
+                            .orElseThrow(() -> invalid(
                                     item,
                                     "there is no field " + field + "; the fields are "
                                             + EnumNames.accepted(ExportRecord.Field.class))));
@@ -110,7 +110,7 @@ record ExportMapping(List<Column> columns) {
         /** The entries of a mapping, which has exactly these keys, each once. */
         private Map<String, Node> entries(Node node, Set<String> keys) {
             if (!(node instanceof MappingNode mapping)) {
-                throw refused(
+                throw invalid(
                         node,
                         "the keys " + String.join(", ", keys.stream().sorted().toList()) + " are expected here");
             }
@@ -118,15 +118,15 @@ record ExportMapping(List<Column> columns) {
             for (NodeTuple tuple : mapping.getValue()) {
                 String key = text(tuple.getKeyNode());
                 if (!keys.contains(key)) {
-                    throw refused(tuple.getKeyNode(), "unknown key " + key);
+                    throw invalid(tuple.getKeyNode(), "unknown key " + key);
                 }
                 if (entries.put(key, tuple.getValueNode()) != null) {
-                    throw refused(tuple.getKeyNode(), key + " is given twice");
+                    throw invalid(tuple.getKeyNode(), key + " is given twice");
                 }
             }
             for (String key : keys.stream().sorted().toList()) {
                 if (!entries.containsKey(key)) {
-                    throw refused(node, key + " is missing");
+                    throw invalid(node, key + " is missing");
                 }
             }
             return entries;
@@ -136,11 +136,11 @@ record ExportMapping(List<Column> columns) {
             if (node instanceof ScalarNode scalar) {
                 return scalar.getValue();
             }
-            throw refused(node, "a single value is expected here");
+            throw invalid(node, "a single value is expected here");
         }
 
-        private Refused refused(Node node, String why) {
-            return new Refused(file, node.getStartMark().getLine() + 1, why);
+        private InvalidMapping invalid(Node node, String reason) {
+            return new InvalidMapping(file, node.getStartMark().getLine() + 1, reason);
         }
     }
 }

@@ -15,9 +15,9 @@ import java.util.function.Function;
 /**
  * One segment of an export.
  *
- * @param place its place in the tenant's chain; empty while it is provisional
+ * @param chainEnd its place in the tenant's chain; empty while it is provisional
  */
-record ExportRecord(Segment segment, Optional<HashChain.End> place) {
+record ExportRecord(Segment segment, Optional<HashChain.End> chainEnd) {
 
     private static final DateTimeFormatter UTC_MILLIS =
             DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
@@ -50,31 +50,31 @@ record ExportRecord(Segment segment, Optional<HashChain.End> place) {
         GPU_MILLI_MILLIS;
 
         /** The form of the field's text. Amounts of GPUs stay text, as everywhere in the API. */
-        Form form() {
+        ValueType valueType() {
             return switch (this) {
-                case NUMBER, DURATION_MILLIS -> Form.WHOLE_NUMBER;
-                case FINAL, PREEMPTIBLE -> Form.TRUTH;
+                case NUMBER, DURATION_MILLIS -> ValueType.WHOLE_NUMBER;
+                case FINAL, PREEMPTIBLE -> ValueType.BOOLEAN;
                 case ID, HASH, TENANT, POOL, CLUSTER, GROUP, POLICY, PROFILE, QUEUE, WORKLOAD, ATTEMPT, USER ->
-                    Form.TEXT;
-                case CLASS, STANDING, PHASE, FROM, TO, GPUS, GPU_HOURS, GPU_MILLI_MILLIS -> Form.TEXT;
+                    ValueType.TEXT;
+                case CLASS, STANDING, PHASE, FROM, TO, GPUS, GPU_HOURS, GPU_MILLI_MILLIS -> ValueType.TEXT;
             };
         }
     }
 
     /** The form of a field's text, where a format distinguishes forms. */
-    enum Form {
+    enum ValueType {
         TEXT,
         WHOLE_NUMBER,
-        TRUTH
+        BOOLEAN
     }
 
     /** The field's text; empty where the record has none. */
     Optional<String> text(Field field) {
         return switch (field) {
             case ID -> Optional.of(segment.id().toString());
-            case NUMBER -> place.map(end -> Long.toString(end.number()));
-            case HASH -> place.map(end -> end.hash().hex());
-            case FINAL -> Optional.of(Boolean.toString(place.isPresent()));
+            case NUMBER -> chainEnd.map(end -> Long.toString(end.number()));
+            case HASH -> chainEnd.map(end -> end.hash().hex());
+            case FINAL -> Optional.of(Boolean.toString(chainEnd.isPresent()));
             case TENANT -> Optional.of(segment.tenant().value());
             case POOL -> Optional.of(segment.pool().value());
             case CLUSTER -> mark(AllocationMarks::cluster);

@@ -47,17 +47,17 @@ public final class ExportRequest {
     String provisional;
 
     /** The request after the checks. */
-    record Asked(ExportFormat format, UsageWindow window, boolean provisional) {}
+    record ExportSpec(ExportFormat format, UsageWindow window, boolean provisional) {}
 
     /** @throws ProblemException with every invalid parameter */
-    Asked checked(Instant now) {
+    ExportSpec validate(Instant now) {
         var problems = new ProblemException.Invalid();
-        boolean withOpen = provisional(problems);
+        boolean includesOpen = parseProvisional(problems);
         long thisHour = now.toEpochMilli() - now.toEpochMilli() % HOUR_MILLIS;
-        Instant end = Instant.ofEpochMilli(withOpen ? thisHour + HOUR_MILLIS : thisHour);
-        UsageWindow usageWindow = UsageRequest.window(problems, from, to, end);
-        fullHour(problems, "from", usageWindow.fromMillis());
-        fullHour(problems, "to", usageWindow.toMillis());
+        Instant end = Instant.ofEpochMilli(includesOpen ? thisHour + HOUR_MILLIS : thisHour);
+        UsageWindow usageWindow = UsageRequest.parseWindow(problems, from, to, end);
+        requireFullHour(problems, "from", usageWindow.fromMillis());
+        requireFullHour(problems, "to", usageWindow.toMillis());
         ExportFormat written = ExportFormat.CSV;
         if (format != null) {
             written = EnumNames.parse(ExportFormat.class, format).orElseGet(() -> {
@@ -66,10 +66,10 @@ public final class ExportRequest {
             });
         }
         problems.throwIfAny();
-        return new Asked(written, usageWindow, withOpen);
+        return new ExportSpec(written, usageWindow, includesOpen);
     }
 
-    private boolean provisional(ProblemException.Invalid problems) {
+    private boolean parseProvisional(ProblemException.Invalid problems) {
         if (provisional == null) {
             return false;
         }
@@ -81,7 +81,7 @@ public final class ExportRequest {
         return provisional.equals("true");
     }
 
-    private static void fullHour(ProblemException.Invalid problems, String field, long millis) {
+    private static void requireFullHour(ProblemException.Invalid problems, String field, long millis) {
         problems.check(millis % HOUR_MILLIS == 0, field, "is not a full hour", "such as 2026-11-01T13:00:00Z");
     }
 }

@@ -46,7 +46,7 @@ public class HourCloser {
     private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
 
     /** How long a round sums up hours of an earlier version at most. */
-    private static final Duration SUMMING = Duration.ofSeconds(10);
+    private static final Duration MAX_SUMMING_TIME = Duration.ofSeconds(10);
 
     private final MeteringConfig config;
     private final SystemDatabase database;
@@ -89,7 +89,7 @@ public class HourCloser {
     private void closeAndLog() {
         try {
             closeDue();
-            sumUp();
+            addMissingSums();
         } catch (RuntimeException | Error e) {
             LOG.error("closing hours failed; the service tries again", e);
         }
@@ -100,7 +100,7 @@ public class HourCloser {
      * hours that it closed.
      */
     public int closeDue() {
-        makeMonths();
+        createMonthPartitions();
         List<TenantKey> due = tenantsDue();
         if (due.isEmpty()) {
             lag.setStuckTenants(0);
@@ -112,7 +112,7 @@ public class HourCloser {
                 Math.min(due.size(), config.closingTenants()),
                 Thread.ofPlatform().name("closing-", 1).factory())) {
             for (TenantKey tenant : due) {
-                threads.execute(() -> closeDue(tenant, closed, stuck));
+                threads.execute(() -> closeDueOf(tenant, closed, stuck));
             }
         }
         lag.setStuckTenants(stuck.get());
@@ -120,7 +120,7 @@ public class HourCloser {
     }
 
     /** If this fails, only hours of months without a partition stay open. */
-    private void makeMonths() {
+    private void createMonthPartitions() {
         try {
             database.run(config.statementTimeout(), tx -> tx.run("select make_segment_partitions()"));
         } catch (RuntimeException e) {
@@ -129,20 +129,20 @@ public class HourCloser {
     }
 
     /** Sums up hours that an earlier version closed, for a while, so that hours that are due do not wait for it. */
-    void sumUp() {
+    void addMissingSums() {
         long begun = System.nanoTime();
         int summed = -1;
-        while (stop.getCount() > 0 && summed != 0 && System.nanoTime() - begun < SUMMING.toNanos()) {
+        while (stop.getCount() > 0 && summed != 0 && System.nanoTime() - begun < MAX_SUMMING_TIME.toNanos()) {
             summed = database.run(config.statementTimeout(), HourSums::addMissing);
         }
     }
 
-    private void closeDue(TenantKey tenant, AtomicInteger closed, AtomicInteger stuck) {
+    private void closeDueOf(TenantKey tenant, AtomicInteger closed, AtomicInteger stuck) {
         boolean hourByHour = false;
         int hours = -1;
         while (stop.getCount() > 0 && hours != 0) {
             try {
-                hours = closeSome(tenant, hourByHour);
+                hours = closeBatch(tenant, hourByHour);
                 closed.addAndGet(hours);
             } catch (RuntimeException | Error e) {
                 if (hourByHour) {
@@ -182,9 +182,9 @@ public class HourCloser {
     }
 
     /** Closes some of the hours that can close, in one transaction; returns how many. */
-    private int closeSome(TenantKey tenant, boolean onlyOne) {
+    private int closeBatch(TenantKey tenant, boolean onlyOne) {
         return database.run(config.statementTimeout(), tx -> {
-            if (!takeTurn(tx, tenant)) {
+            if (!tryLockTenant(tx, tenant)) {
                 return 0;
             }
             // Before the events are read: the events then include all before this instant.
@@ -193,7 +193,7 @@ public class HourCloser {
             if (firstEnd.isEmpty() || firstEnd.get() > until) {
                 return 0;
             }
-            ClosedHours.Closed last =
+            ClosedHours.HourEnd last =
                     ClosedHours.last(UsageQuery.of(tx), tenant).await().indefinitely();
             long lastEnd = onlyOne ? firstEnd.get() : until - until % HOUR_MILLIS;
             int hours = new HourClosing(tx, tenant, last, lastEnd).close(firstEnd.get());
@@ -202,7 +202,7 @@ public class HourCloser {
         });
     }
 
-    private static boolean takeTurn(SystemTransaction tx, TenantKey tenant) {
+    private static boolean tryLockTenant(SystemTransaction tx, TenantKey tenant) {
         return tx.run(
                         "select pg_try_advisory_xact_lock(hashtextextended('quartermaster closing ' || $1, 0)) as mine",
                         tenant.value())
@@ -245,7 +245,7 @@ public class HourCloser {
                         """, tenant.value()).iterator().next().getLong("until_ms");
     }
 
-    public static void apply(Book book, UsageEvent event) {
+    public static void applyOrThrow(Book book, UsageEvent event) {
         if (book.apply(event) instanceof PostingResult.Refused refused) {
             throw new IllegalStateException("the book of tenant " + book.tenant() + " refuses usage event "
                     + event.seq() + ": " + refused.reason());

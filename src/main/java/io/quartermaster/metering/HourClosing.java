@@ -23,13 +23,13 @@ final class HourClosing {
     private static final long HOUR_MILLIS = BookState.HOUR_MILLIS;
 
     /** Limits of a transaction, so that its memory and its locks are bounded. One hour may exceed all but the first. */
-    private static final int HOURS = 48;
+    private static final int MAX_HOURS = 48;
 
-    private static final int EVENTS = 20_000;
-    private static final int SEGMENTS = 20_000;
+    private static final int MAX_EVENTS = 20_000;
+    private static final int MAX_SEGMENTS = 20_000;
 
     /** Rows of one statement. PostgreSQL stores them while the next ones are hashed. */
-    private static final int ROWS = 2_000;
+    private static final int MAX_ROWS_PER_INSERT = 2_000;
 
     /**
      * By the hour that they affect, the last of a tenant's events. An event affects the hour of its stamp, or the
@@ -47,15 +47,15 @@ final class HourClosing {
 
     private final SystemTransaction tx;
     private final TenantKey tenant;
-    private final ClosedHours.Closed last;
+    private final ClosedHours.HourEnd last;
     private final long untilMillis;
-    private final List<SegmentStore.Closing> rows = new ArrayList<>();
-    private final List<ClosedHours.Closed> hoursToSend = new ArrayList<>();
-    private final List<ClosedHours.Sending> sent = new ArrayList<>();
-    private final HourSums.Adding sums = new HourSums.Adding();
+    private final List<SegmentStore.NewSegment> pendingSegments = new ArrayList<>();
+    private final List<ClosedHours.HourEnd> pendingHours = new ArrayList<>();
+    private final List<ClosedHours.PendingInsert> pendingInserts = new ArrayList<>();
+    private final HourSums.Accumulator sums = new HourSums.Accumulator();
 
     /** @param untilMillis end of the last hour that can close */
-    HourClosing(SystemTransaction tx, TenantKey tenant, ClosedHours.Closed last, long untilMillis) {
+    HourClosing(SystemTransaction tx, TenantKey tenant, ClosedHours.HourEnd last, long untilMillis) {
         this.tx = tx;
         this.tenant = tenant;
         this.last = last;
@@ -67,7 +67,7 @@ final class HourClosing {
 
     /** Closes hours from the one that ends at an instant; returns how many. */
     int close(long firstEndMillis) {
-        Plan plan = plan(firstEndMillis);
+        Plan plan = planHours(firstEndMillis);
         List<UsageEvent> events = UsageEventReader.read(
                         UsageQuery.of(tx),
                         tenant.value(),
@@ -80,7 +80,7 @@ final class HourClosing {
                 .indefinitely();
         Book book = Book.resume(last.state());
         HashChain.End chain = last.chain();
-        long through = last.throughSeq();
+        long throughSeq = last.throughSeq();
         int applied = 0;
         int segments = 0;
         int hours = 0;
@@ -89,44 +89,44 @@ final class HourClosing {
         while (more) {
             end += HOUR_MILLIS;
             for (long affecting : plan.lastEvents().headMap(end, true).values()) {
-                through = Math.max(through, affecting);
+                throughSeq = Math.max(throughSeq, affecting);
             }
             plan.lastEvents().headMap(end, true).clear();
-            while (applied < events.size() && events.get(applied).seq() <= through) {
-                HourCloser.apply(book, events.get(applied));
+            while (applied < events.size() && events.get(applied).seq() <= throughSeq) {
+                HourCloser.applyOrThrow(book, events.get(applied));
                 applied++;
             }
             List<Segment> closed = book.close(end);
             hours++;
             segments += closed.size();
-            more = end < plan.endMillis() && segments < SEGMENTS;
+            more = end < plan.endMillis() && segments < MAX_SEGMENTS;
             HashChain.End before = chain;
-            chain = chained(before, end, closed);
+            chain = appendToChain(before, end, closed);
             // The next transaction begins with the book of the last hour.
-            boolean kept = !more || ClosedHours.isKept(end, untilMillis);
-            hoursToSend.add(
-                    new ClosedHours.Closed(end, through, kept ? Optional.of(book.state()) : Optional.empty(), chain));
-            if (rows.size() >= ROWS) {
-                store();
+            boolean keepsBook = !more || ClosedHours.keepsBook(end, untilMillis);
+            pendingHours.add(new ClosedHours.HourEnd(
+                    end, throughSeq, keepsBook ? Optional.of(book.state()) : Optional.empty(), chain));
+            if (pendingSegments.size() >= MAX_ROWS_PER_INSERT) {
+                sendPending();
             }
         }
-        if (!hoursToSend.isEmpty()) {
-            store();
+        if (!pendingHours.isEmpty()) {
+            sendPending();
         }
         sums.insert(tx, tenant);
-        ClosedHours.forget(tx, tenant, end);
-        sent.forEach(ClosedHours.Sending::check);
+        ClosedHours.dropOldBooks(tx, tenant, end);
+        pendingInserts.forEach(ClosedHours.PendingInsert::requireStored);
         return hours;
     }
 
     /** Links segments to the chain, and keeps their rows until they are stored; returns the end of the chain. */
-    private HashChain.End chained(HashChain.End chain, long hourEndMillis, List<Segment> segments) {
+    private HashChain.End appendToChain(HashChain.End chain, long hourEndMillis, List<Segment> segments) {
         HashChain.End end = chain;
         for (Segment segment : segments) {
             UUID id = segment.id();
             HashChain.Link link = HashChain.append(end, Segment.FORMAT, segment.canonicalText(id));
-            SegmentStore.Closing closing = SegmentStore.Closing.of(hourEndMillis, id, segment, link);
-            rows.add(closing);
+            SegmentStore.NewSegment closing = SegmentStore.NewSegment.of(hourEndMillis, id, segment, link);
+            pendingSegments.add(closing);
             sums.add(closing);
             end = link.end();
         }
@@ -134,19 +134,22 @@ final class HourClosing {
     }
 
     /** The hours go before their segments, which PostgreSQL accepts for closed hours only. */
-    private void store() {
-        sent.add(ClosedHours.insert(tx, tenant, hoursToSend));
-        hoursToSend.clear();
-        for (int from = 0; from < rows.size(); from += ROWS) {
-            SegmentStore.insert(tx, tenant, rows.subList(from, Math.min(rows.size(), from + ROWS)));
+    private void sendPending() {
+        pendingInserts.add(ClosedHours.insert(tx, tenant, pendingHours));
+        pendingHours.clear();
+        for (int from = 0; from < pendingSegments.size(); from += MAX_ROWS_PER_INSERT) {
+            SegmentStore.insert(
+                    tx,
+                    tenant,
+                    pendingSegments.subList(from, Math.min(pendingSegments.size(), from + MAX_ROWS_PER_INSERT)));
         }
-        rows.clear();
+        pendingSegments.clear();
     }
 
-    private Plan plan(long firstEndMillis) {
-        long endMillis = Math.min(untilMillis, firstEndMillis + (HOURS - 1) * HOUR_MILLIS);
+    private Plan planHours(long firstEndMillis) {
+        long endMillis = Math.min(untilMillis, firstEndMillis + (MAX_HOURS - 1) * HOUR_MILLIS);
         TreeMap<Long, Long> lastEvents = new TreeMap<>();
-        if (lastEvents(endMillis, EVENTS, lastEvents)) {
+        if (readLastEvents(endMillis, MAX_EVENTS, lastEvents)) {
             return new Plan(endMillis, lastEvents);
         }
         // The last of these hours has events that were not read.
@@ -155,12 +158,12 @@ final class HourClosing {
             return new Plan(cut - HOUR_MILLIS, lastEvents);
         }
         lastEvents.clear();
-        lastEvents(firstEndMillis, Integer.MAX_VALUE, lastEvents);
+        readLastEvents(firstEndMillis, Integer.MAX_VALUE, lastEvents);
         return new Plan(firstEndMillis, lastEvents);
     }
 
     /** Reads the last event of each hour until an instant; false if there are more events than the limit. */
-    private boolean lastEvents(long endMillis, int limit, TreeMap<Long, Long> lastEvents) {
+    private boolean readLastEvents(long endMillis, int limit, TreeMap<Long, Long> lastEvents) {
         long read = 0;
         for (Row row : tx.run(LAST_EVENTS, tenant.value(), last.endMillis(), endMillis, (long) limit)) {
             lastEvents.put(row.getLong("hour_ms"), row.getLong("seq"));

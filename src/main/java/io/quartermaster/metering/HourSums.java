@@ -32,7 +32,7 @@ public final class HourSums {
             Dimension.USER);
 
     /** The hours that one transaction sums up afterwards. */
-    private static final int HOURS_AT_ONCE = 20;
+    private static final int MAX_HOURS_PER_CALL = 20;
 
     private HourSums() {}
 
@@ -46,7 +46,7 @@ public final class HourSums {
             @Nullable String queue,
             @Nullable String user) {
 
-        static Key of(SegmentStore.Closing closing) {
+        static Key of(SegmentStore.NewSegment closing) {
             Segment segment = closing.segment();
             return segment.held()
                     .map(held -> new Key(
@@ -69,10 +69,10 @@ public final class HourSums {
     }
 
     /** Sums of hours that are being closed. */
-    static final class Adding {
+    static final class Accumulator {
         private final Map<Key, Long> sums = new LinkedHashMap<>();
 
-        void add(SegmentStore.Closing closing) {
+        void add(SegmentStore.NewSegment closing) {
             sums.merge(Key.of(closing), closing.segment().gpuMilliMillis(), Math::addExact);
         }
 
@@ -115,12 +115,12 @@ public final class HourSums {
     }
 
     /** Whether sums by these dimensions can be made of the hourly ones. */
-    static boolean have(List<Dimension> dimensions) {
+    static boolean cover(List<Dimension> dimensions) {
         return DIMENSIONS.containsAll(dimensions);
     }
 
     /** Whether all closed hours that end in {@code (fromMillis, toMillis]} have their sums. */
-    static Uni<Boolean> complete(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
+    static Uni<Boolean> areComplete(UsageQuery usageQuery, TenantKey tenant, long fromMillis, long toMillis) {
         return usageQuery
                 .rows(
                         "select hour_ms, records from closed_hour where tenant_id = $1 and hour_ms > $2 "
@@ -148,14 +148,14 @@ public final class HourSums {
                       from missing join segment using (tenant_id, hour_ms) group by 1, 2, 3, 4, 5, 6, 7, 8)
                 update closed_hour h set summed = true from missing m
                  where h.tenant_id = m.tenant_id and h.hour_ms = m.hour_ms
-                """, HOURS_AT_ONCE).rowCount();
+                """, MAX_HOURS_PER_CALL).rowCount();
     }
 
     /** A sum that its hour's segments do not give. */
-    public record Difference(String subject, long expected, long found) {}
+    public record SumMismatch(String subject, long expected, long found) {}
 
     /** Compares the sums of an hour, if it has them, with its segments; shares no code with the closing. */
-    public static Uni<List<Difference>> differences(UsageQuery usageQuery, TenantKey tenant, long hourEndMillis) {
+    public static Uni<List<SumMismatch>> findMismatches(UsageQuery usageQuery, TenantKey tenant, long hourEndMillis) {
         return usageQuery
                 .rows("""
                         select concat_ws(' ', pool, class, standing, group_path, queue, submitted_by),
@@ -172,7 +172,7 @@ public final class HourSums {
                         """, tenant.value(), hourEndMillis, tenant.value(), hourEndMillis, tenant.value(), hourEndMillis)
                 .map(rows -> rows.stream()
                         .map(UsageQuery.Reader::new)
-                        .map(row -> new Difference(row.text("subject"), row.number("counted"), row.number("kept")))
+                        .map(row -> new SumMismatch(row.text("subject"), row.number("counted"), row.number("kept")))
                         .toList());
     }
 }

@@ -53,7 +53,7 @@ class LedgerLag {
 
     /** Never fails, because a failed measurement must not stop the closing of hours. */
     void measure() {
-        measureOne(
+        measureAndLog(
                 "the lag of the ledger",
                 tx -> lagMillis.set(tx.run("""
                         select coalesce(max(extract(epoch from clock_timestamp()) * 1000 - coalesce(c.hour_ms,
@@ -64,14 +64,14 @@ class LedgerLag {
                           left join lateral (select hour_ms from closed_hour h
                               where h.tenant_id = t.id order by hour_ms desc limit 1) c on true
                         """).iterator().next().getLong("lag_ms")));
-        measureOne(
+        measureAndLog(
                 "the violations of the last audit",
                 tx -> auditViolations.set(tx.run("""
                         select coalesce((select jsonb_array_length(found -> 'violations') from books_audit
                             order by at desc limit 1), 0)::bigint as violations
                         """).iterator().next().getLong("violations")));
         // Last, because it reads the most when closing is far behind.
-        measureOne(
+        measureAndLog(
                 "the open usage events",
                 tx -> openEvents.set(tx.run("""
                         select coalesce(sum(o.events), 0)::bigint as open_events
@@ -83,7 +83,7 @@ class LedgerLag {
                         """).iterator().next().getLong("open_events")));
     }
 
-    private void measureOne(String what, Consumer<SystemTransaction> measurement) {
+    private void measureAndLog(String what, Consumer<SystemTransaction> measurement) {
         try {
             database.run(config.statementTimeout(), tx -> {
                 measurement.accept(tx);

@@ -50,7 +50,7 @@ public class OperatorUsageResource {
             @QueryParam("tenant") @Nullable String tenant,
             @BeanParam UsageRequest request,
             @BeanParam PageRequest page) {
-        return usage.ofTenants(filter(tenant), request, page);
+        return usage.reportForTenants(filter(tenant), request, page);
     }
 
     @GET

@@ -31,7 +31,7 @@ public final class SegmentStore {
      * @param storedId the id in the row; {@link Segment#id} computes the expected one
      * @param hourMillis end of the hour under which it is stored
      */
-    public record Stored(
+    public record StoredSegment(
             long number, Segment segment, String storedId, long hourMillis, ChainHash previous, ChainHash hash) {
 
         /** Its link, with the text that is hashed. Exports do without that text, for it is the dearest part. */
@@ -60,22 +60,23 @@ public final class SegmentStore {
      * numbers. The statement names no hours, although it then looks into every partition: with them, PostgreSQL may
      * read all rows of the hours instead.
      */
-    static Uni<List<Stored>> between(UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
-        return usageQuery.rows(BETWEEN, tenant.value(), afterSeq, throughSeq).map(SegmentStore::stored);
+    static Uni<List<StoredSegment>> readBetween(
+            UsageQuery usageQuery, TenantKey tenant, long afterSeq, long throughSeq) {
+        return usageQuery.rows(BETWEEN, tenant.value(), afterSeq, throughSeq).map(SegmentStore::parseRows);
     }
 
     /** All segments of one hour, in the order of the chain. */
-    public static Uni<List<Stored>> ofHour(UsageQuery usageQuery, TenantKey tenant, long hourEndMillis) {
+    public static Uni<List<StoredSegment>> readHour(UsageQuery usageQuery, TenantKey tenant, long hourEndMillis) {
         return usageQuery
                 .rows(SELECT + " and hour_ms = $2 order by seq", tenant.value(), hourEndMillis)
-                .map(SegmentStore::stored);
+                .map(SegmentStore::parseRows);
     }
 
-    private static List<Stored> stored(List<Object[]> rows) {
-        return rows.stream().map(row -> stored(new UsageQuery.Reader(row))).toList();
+    private static List<StoredSegment> parseRows(List<Object[]> rows) {
+        return rows.stream().map(row -> parseRow(new UsageQuery.Reader(row))).toList();
     }
 
-    private static Stored stored(UsageQuery.Reader row) {
+    private static StoredSegment parseRow(UsageQuery.Reader row) {
         long seq = row.number("seq");
         try {
             String id = row.text("id");
@@ -83,7 +84,7 @@ public final class SegmentStore {
             TenantKey tenant = new TenantKey(row.text("tenant_id"));
             PoolKey pool = new PoolKey(row.text("pool"));
             UsageClass usageClass = EnumNames.stored(UsageClass.class, row.text("class"));
-            Optional<Segment.Held> held = held(row);
+            Optional<Segment.Held> held = parseHeld(row);
             Segment segment = new Segment(
                     tenant,
                     pool,
@@ -98,23 +99,23 @@ public final class SegmentStore {
             }
             ChainHash previous = new ChainHash(row.text("prev_hash"));
             ChainHash hash = new ChainHash(row.text("hash"));
-            return new Stored(seq, segment, id, hour, previous, hash);
+            return new StoredSegment(seq, segment, id, hour, previous, hash);
         } catch (RuntimeException e) {
-            throw new Unreadable(seq, e);
+            throw new UnreadableSegment(seq, e);
         }
     }
 
     /** A stored segment that the service cannot have written. */
-    static final class Unreadable extends RuntimeException {
+    static final class UnreadableSegment extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        Unreadable(long seq, RuntimeException cause) {
+        UnreadableSegment(long seq, RuntimeException cause) {
             super("segment " + seq + " cannot be read: " + cause.getMessage(), cause);
         }
     }
 
     /** All columns of an allocation, or none of them. */
-    private static Optional<Segment.Held> held(UsageQuery.Reader row) {
+    private static Optional<Segment.Held> parseHeld(UsageQuery.Reader row) {
         String standing = row.textOrNull();
         if (standing == null) {
             for (int column = 0; column < 11; column++) {
@@ -145,18 +146,18 @@ public final class SegmentStore {
     }
 
     /** A segment that becomes part of the chain with the hour that ends at an instant. */
-    record Closing(long hourMillis, UUID id, Segment segment, long number, ChainHash previous, ChainHash hash) {
+    record NewSegment(long hourMillis, UUID id, Segment segment, long number, ChainHash previous, ChainHash hash) {
 
         /** Without the text that was hashed, so that rows that wait to be stored take little memory. */
-        static Closing of(long hourMillis, UUID id, Segment segment, HashChain.Link link) {
-            return new Closing(hourMillis, id, segment, link.number(), link.previous(), link.hash());
+        static NewSegment of(long hourMillis, UUID id, Segment segment, HashChain.Link link) {
+            return new NewSegment(hourMillis, id, segment, link.number(), link.previous(), link.hash());
         }
     }
 
     /**
      * Sends the segments to PostgreSQL, a column as an array each. The rows of their closed hours are there already.
      */
-    static void insert(SystemTransaction transaction, TenantKey tenant, List<Closing> closing) {
+    static void insert(SystemTransaction transaction, TenantKey tenant, List<NewSegment> closing) {
         int size = closing.size();
         Columns columns = new Columns(size);
         for (int i = 0; i < size; i++) {
@@ -249,7 +250,7 @@ public final class SegmentStore {
             hash = new Buffer[size];
         }
 
-        void set(int i, Closing closing) {
+        void set(int i, NewSegment closing) {
             Segment segment = closing.segment();
             number[i] = closing.number();
             id[i] = closing.id();

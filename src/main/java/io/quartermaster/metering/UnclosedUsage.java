@@ -13,7 +13,7 @@ import java.util.List;
  *
  * @param stampMillis the cell's stamp before the events were read: the events include all up to it
  */
-public record UnclosedUsage(ClosedHours.Closed closed, List<UsageEvent> events, long stampMillis) {
+public record UnclosedUsage(ClosedHours.HourEnd closed, List<UsageEvent> events, long stampMillis) {
 
     private static final String STAMP =
             "select cast(floor(extract(epoch from min(stamp)) * 1000) as bigint), cast(count(*) as bigint) from cell";
@@ -30,7 +30,7 @@ public record UnclosedUsage(ClosedHours.Closed closed, List<UsageEvent> events, 
                 .chain(stamp -> ClosedHours.last(usageQuery, tenant).chain(closed -> UsageEventReader.read(
                                 usageQuery, tenant.value(), closed.throughSeq(), Long.MAX_VALUE, limit)
                         .map(events -> new UnclosedUsage(closed, events, stamp))))
-                .onFailure(UsageEventReader.TooMany.class)
+                .onFailure(UsageEventReader.TooManyEvents.class)
                 .transform(e -> ProblemException.of(
                         503, "ledger-behind", "closing the hours of this tenant is far behind; try again later"));
     }
@@ -38,7 +38,7 @@ public record UnclosedUsage(ClosedHours.Closed closed, List<UsageEvent> events, 
     /** The open segments at the stamp, or at an earlier instant. */
     public List<Segment> segments(long untilMillis) {
         Book book = Book.resume(closed.state());
-        events.forEach(event -> HourCloser.apply(book, event));
-        return book.open(Math.max(closed.endMillis(), Math.min(untilMillis, stampMillis)));
+        events.forEach(event -> HourCloser.applyOrThrow(book, event));
+        return book.provisionalSegments(Math.max(closed.endMillis(), Math.min(untilMillis, stampMillis)));
     }
 }

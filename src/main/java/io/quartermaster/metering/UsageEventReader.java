@@ -22,7 +22,7 @@ public final class UsageEventReader {
     /** The version of the rows that this program reads. */
     static final int FORMAT = 1;
 
-    private static final int PAGE = 5_000;
+    private static final int PAGE_SIZE = 5_000;
 
     /** The marks in the form in which {@code dispatch} writes them. */
     private record StoredMarks(
@@ -48,23 +48,23 @@ public final class UsageEventReader {
     /**
      * A tenant's events with a number above {@code afterSeq} up to {@code throughSeq}, in order.
      *
-     * @param limit more events than this end the read with {@link TooMany}
+     * @param limit more events than this end the read with {@link TooManyEvents}
      */
     public static Uni<List<UsageEvent>> read(
             UsageQuery usageQuery, String tenant, long afterSeq, long throughSeq, int limit) {
-        return readOn(usageQuery, tenant, afterSeq, throughSeq, limit, new ArrayList<>());
+        return readPages(usageQuery, tenant, afterSeq, throughSeq, limit, new ArrayList<>());
     }
 
     /** The open part of a tenant's usage is longer than one reader may read: closing is far behind. */
-    static final class TooMany extends RuntimeException {
+    static final class TooManyEvents extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        TooMany(String tenant, int limit) {
+        TooManyEvents(String tenant, int limit) {
             super("more than " + limit + " usage events of tenant " + tenant + " are not closed yet");
         }
     }
 
-    private static Uni<List<UsageEvent>> readOn(
+    private static Uni<List<UsageEvent>> readPages(
             UsageQuery usageQuery, String tenant, long afterSeq, long throughSeq, int limit, List<UsageEvent> read) {
         return usageQuery.rows("""
                         select seq, cast(format as bigint), tenant_id, at_ms, kind, pool, cast(allocation_id
@@ -72,24 +72,24 @@ public final class UsageEventReader {
                                gpu_milli, phase, since_ms, cast(marks as text)
                           from usage_event where tenant_id = $1 and seq > $2 and seq <= $3 order by seq limit 5000
                         """, tenant, afterSeq, throughSeq).chain(rows -> {
-            rows.forEach(row -> read.add(event(new UsageQuery.Reader(row))));
+            rows.forEach(row -> read.add(parseEvent(new UsageQuery.Reader(row))));
             if (read.size() > limit) {
-                return Uni.createFrom().failure(new TooMany(tenant, limit));
+                return Uni.createFrom().failure(new TooManyEvents(tenant, limit));
             }
-            return rows.size() < PAGE
+            return rows.size() < PAGE_SIZE
                     ? Uni.createFrom().item(read)
-                    : readOn(usageQuery, tenant, read.getLast().seq(), throughSeq, limit, read);
+                    : readPages(usageQuery, tenant, read.getLast().seq(), throughSeq, limit, read);
         });
     }
 
-    private static UsageEvent event(UsageQuery.Reader row) {
+    private static UsageEvent parseEvent(UsageQuery.Reader row) {
         long seq = row.number("seq");
         try {
             long format = row.number("format");
             if (format != FORMAT) {
                 throw new IllegalStateException("its format is " + format + ", but this program reads " + FORMAT);
             }
-            return event(
+            return parseEvent(
                     seq,
                     new TenantKey(row.text("tenant_id")),
                     row.number("at_ms"),
@@ -106,7 +106,7 @@ public final class UsageEventReader {
         }
     }
 
-    private static UsageEvent event(
+    private static UsageEvent parseEvent(
             long seq,
             TenantKey tenant,
             long atMillis,
@@ -124,36 +124,37 @@ public final class UsageEventReader {
                         atMillis,
                         seq,
                         tenant,
-                        new AllocationId(stated(allocation, "allocation_id")),
+                        new AllocationId(requireColumn(allocation, "allocation_id")),
                         pool,
-                        stated(gpuMilli, "gpu_milli"),
-                        marks(stated(marks, "marks"), stated(policy, "policy_id")));
+                        requireColumn(gpuMilli, "gpu_milli"),
+                        parseMarks(requireColumn(marks, "marks"), requireColumn(policy, "policy_id")));
             case "phase" ->
                 new UsageEvent.PhaseChanged(
                         atMillis,
                         seq,
                         tenant,
-                        new AllocationId(stated(allocation, "allocation_id")),
-                        EnumNames.stored(Phase.class, stated(phase, "phase")),
-                        stated(sinceMillis, "since_ms"));
+                        new AllocationId(requireColumn(allocation, "allocation_id")),
+                        EnumNames.stored(Phase.class, requireColumn(phase, "phase")),
+                        requireColumn(sinceMillis, "since_ms"));
             case "freed" ->
-                new UsageEvent.Freed(atMillis, seq, tenant, new AllocationId(stated(allocation, "allocation_id")));
+                new UsageEvent.Freed(
+                        atMillis, seq, tenant, new AllocationId(requireColumn(allocation, "allocation_id")));
             case "tenant-reserved" ->
-                new UsageEvent.TenantReserved(atMillis, seq, tenant, pool, stated(gpuMilli, "gpu_milli"));
+                new UsageEvent.TenantReserved(atMillis, seq, tenant, pool, requireColumn(gpuMilli, "gpu_milli"));
             case "policy-reserved" ->
                 new UsageEvent.PolicyReserved(
                         atMillis,
                         seq,
                         tenant,
-                        new PolicyId(stated(policy, "policy_id")),
+                        new PolicyId(requireColumn(policy, "policy_id")),
                         pool,
-                        stated(gpuMilli, "gpu_milli"));
-            case "unmet" -> new UsageEvent.Unmet(atMillis, seq, tenant, pool, stated(gpuMilli, "gpu_milli"));
+                        requireColumn(gpuMilli, "gpu_milli"));
+            case "unmet" -> new UsageEvent.Unmet(atMillis, seq, tenant, pool, requireColumn(gpuMilli, "gpu_milli"));
             default -> throw new IllegalStateException("there is no kind " + kind);
         };
     }
 
-    private static AllocationMarks marks(String json, String policy) {
+    private static AllocationMarks parseMarks(String json, String policy) {
         try {
             StoredMarks stored = MARKS.readValue(json);
             if (!Objects.equals(stored.policy(), policy)) {
@@ -166,7 +167,7 @@ public final class UsageEventReader {
         }
     }
 
-    private static <T> T stated(@Nullable T value, String column) {
+    private static <T> T requireColumn(@Nullable T value, String column) {
         if (value == null) {
             throw new IllegalStateException("it has no " + column);
         }

@@ -54,12 +54,12 @@ import java.util.stream.LongStream;
 class UsageExport {
 
     private static final String MAPPING = "billing/usage-export.yaml";
-    private static final int PAGE = 1_000;
+    private static final int PAGE_SIZE = 1_000;
 
     /** In characters. A reader must accept one piece within the time limit of a piece. */
-    private static final int PIECE_LENGTH = 64 * 1024;
+    private static final int PIECE_CHARS = 64 * 1024;
 
-    private static final int THREADS = 2;
+    private static final int FORMATTING_THREADS = 2;
 
     private final Vertx vertx;
     private final TenantTransactions tenants;
@@ -68,7 +68,7 @@ class UsageExport {
     private final ExportMapping mapping;
     private final ConcurrencyLimiter concurrencyLimiter;
     private final StreamedResponse.Limits limits;
-    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(THREADS, work -> {
+    private final ScheduledExecutorService threads = Executors.newScheduledThreadPool(FORMATTING_THREADS, work -> {
         Thread thread = new Thread(work, "usage-export");
         thread.setDaemon(true);
         return thread;
@@ -84,10 +84,10 @@ class UsageExport {
         this.tenants = tenants;
         this.database = database;
         this.config = config;
-        this.mapping = mapping(config.exportMapping());
+        this.mapping = loadMapping(config.exportMapping());
         this.concurrencyLimiter = new ConcurrencyLimiter("exports", config.exports(), config.exportsPerTenant());
         this.limits = new StreamedResponse.Limits(config.exportPatience(), config.exportTimeLimit());
-        Gauge.builder("quartermaster.usage.exports", concurrencyLimiter, ConcurrencyLimiter::taken)
+        Gauge.builder("quartermaster.usage.exports", concurrencyLimiter, ConcurrencyLimiter::permitsInUse)
                 .description("usage exports that this replica sends now")
                 .register(metrics);
     }
@@ -98,21 +98,21 @@ class UsageExport {
     }
 
     /** An export that is ready to send: all its usage is closed, or the request permits open usage. */
-    record Prepared(ExportFormat format, Multi<Buffer> pieces) {}
+    record PreparedExport(ExportFormat format, Multi<Buffer> pieces) {}
 
     /** Answers with a tenant's own usage. */
     Uni<Void> sendTenant(TenantId tenant, ExportRequest request, RoutingContext http) {
-        return concurrencyLimiter.in(Optional.of(tenant), () -> ofTenant(tenant, request)
+        return concurrencyLimiter.runLimited(Optional.of(tenant), () -> prepareForTenant(tenant, request)
                 .chain(export -> send(export, "usage-" + tenant, http)));
     }
 
     /** Answers with the usage of several tenants. */
     Uni<Void> sendTenants(Optional<TenantId> only, ExportRequest request, RoutingContext http) {
-        return concurrencyLimiter.in(
-                Optional.empty(), () -> ofTenants(only, request).chain(export -> send(export, "usage", http)));
+        return concurrencyLimiter.runLimited(
+                Optional.empty(), () -> prepareForTenants(only, request).chain(export -> send(export, "usage", http)));
     }
 
-    private Uni<Void> send(Prepared export, String name, RoutingContext http) {
+    private Uni<Void> send(PreparedExport export, String name, RoutingContext http) {
         Map<String, String> headers = Map.of(
                 HttpHeaders.CONTENT_TYPE,
                 export.format().mediaType(),
@@ -122,22 +122,22 @@ class UsageExport {
     }
 
     /** The usage of one tenant, in the request role. */
-    Uni<Prepared> ofTenant(TenantId tenant, ExportRequest request) {
-        return prepare(List.of(tenant), request.checked(Instant.now()), asTenant(tenant));
+    Uni<PreparedExport> prepareForTenant(TenantId tenant, ExportRequest request) {
+        return prepare(List.of(tenant), request.validate(Instant.now()), asTenant(tenant));
     }
 
     /** The usage of several tenants, one after the other by id, in the system role. */
-    Uni<Prepared> ofTenants(Optional<TenantId> only, ExportRequest request) {
-        ExportRequest.Asked asked = request.checked(Instant.now());
-        return tenants(only).chain(all -> prepare(all, asked, asSystem()));
+    Uni<PreparedExport> prepareForTenants(Optional<TenantId> only, ExportRequest request) {
+        ExportRequest.ExportSpec spec = request.validate(Instant.now());
+        return findTenants(only).chain(all -> prepare(all, spec, asSystem()));
     }
 
-    private Uni<Prepared> prepare(List<TenantId> all, ExportRequest.Asked asked, Reading reading) {
-        return requireClosed(all, asked, reading)
-                .map(closed -> new Prepared(asked.format(), pieces(all, asked, reading)));
+    private Uni<PreparedExport> prepare(List<TenantId> all, ExportRequest.ExportSpec spec, QueryRunner queryRunner) {
+        return requireClosed(all, spec, queryRunner)
+                .map(closed -> new PreparedExport(spec.format(), pieces(all, spec, queryRunner)));
     }
 
-    private Uni<List<TenantId>> tenants(Optional<TenantId> only) {
+    private Uni<List<TenantId>> findTenants(Optional<TenantId> only) {
         return database.in(
                         connection -> UsageQuery.of(connection).rows("select id, display_name from tenant order by id"))
                 .map(rows -> {
@@ -153,18 +153,19 @@ class UsageExport {
     }
 
     /** Refuses an incomplete export, so that an export never silently contains less than the request asks for. */
-    private Uni<Void> requireClosed(List<TenantId> all, ExportRequest.Asked asked, Reading reading) {
+    private Uni<Void> requireClosed(List<TenantId> all, ExportRequest.ExportSpec spec, QueryRunner queryRunner) {
         return Multi.createFrom()
-                .iterable(asked.provisional() ? List.<TenantId>of() : all)
+                .iterable(spec.provisional() ? List.<TenantId>of() : all)
                 .onItem()
-                .transformToUniAndConcatenate(tenant -> requireClosed(tenant, asked.window(), reading))
+                .transformToUniAndConcatenate(tenant -> requireClosed(tenant, spec.window(), queryRunner))
                 .onItem()
                 .ignoreAsUni();
     }
 
-    private static Uni<Void> requireClosed(TenantId tenant, UsageWindow usageWindow, Reading reading) {
-        return reading.read(usageQuery ->
-                        ClosedHours.isClosedUntil(usageQuery, UsageService.ledgerId(tenant), usageWindow.toMillis()))
+    private static Uni<Void> requireClosed(TenantId tenant, UsageWindow usageWindow, QueryRunner queryRunner) {
+        return queryRunner
+                .run(usageQuery ->
+                        ClosedHours.isClosedUntil(usageQuery, UsageService.tenantKey(tenant), usageWindow.toMillis()))
                 .invoke(closed -> {
                     if (!closed) {
                         throw ProblemException.conflict(
@@ -178,30 +179,32 @@ class UsageExport {
                 .replaceWithVoid();
     }
 
-    private Multi<Buffer> pieces(List<TenantId> all, ExportRequest.Asked asked, Reading reading) {
-        String header = asked.format().header(mapping);
+    private Multi<Buffer> pieces(List<TenantId> all, ExportRequest.ExportSpec spec, QueryRunner queryRunner) {
+        String header = spec.format().header(mapping);
         Multi<Buffer> begin = header.isEmpty()
                 ? Multi.createFrom().empty()
                 : Multi.createFrom().item(Buffer.buffer(header));
         Multi<Buffer> records = Multi.createFrom()
                 .iterable(all)
                 .onItem()
-                .transformToMultiAndConcatenate(tenant -> ofTenant(UsageService.ledgerId(tenant), asked, reading));
+                .transformToMultiAndConcatenate(
+                        tenant -> piecesOfTenant(UsageService.tenantKey(tenant), spec, queryRunner));
         return Multi.createBy().concatenating().streams(begin, records);
     }
 
-    private Multi<Buffer> ofTenant(
-            io.quartermaster.ledger.TenantKey tenant, ExportRequest.Asked asked, Reading reading) {
+    private Multi<Buffer> piecesOfTenant(
+            io.quartermaster.ledger.TenantKey tenant, ExportRequest.ExportSpec spec, QueryRunner queryRunner) {
         // Read once, before the pages: usage that closes in the meantime is neither left out nor sent twice.
-        Uni<Optional<UnclosedUsage>> open = asked.provisional()
-                ? reading.read(usageQuery -> UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()))
+        Uni<Optional<UnclosedUsage>> open = spec.provisional()
+                ? queryRunner
+                        .run(usageQuery -> UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()))
                         .map(Optional::of)
                 : Uni.createFrom().item(Optional.empty());
         return open.onItem().transformToMulti(book -> Multi.createBy()
                 .concatenating()
                 .streams(
-                        closed(tenant, asked, reading, closedUntil(book, asked.window())),
-                        Multi.createFrom().deferred(() -> rest(book, asked))));
+                        closedPieces(tenant, spec, queryRunner, closedUntil(book, spec.window())),
+                        Multi.createFrom().deferred(() -> openPieces(book, spec))));
     }
 
     private static long closedUntil(Optional<UnclosedUsage> book, UsageWindow usageWindow) {
@@ -209,18 +212,22 @@ class UsageExport {
                 .orElse(usageWindow.toMillis());
     }
 
-    private Multi<Buffer> closed(
-            io.quartermaster.ledger.TenantKey tenant, ExportRequest.Asked asked, Reading reading, long closedUntil) {
-        return reading.read(usageQuery ->
-                        ClosedHours.numbers(usageQuery, tenant, asked.window().fromMillis(), closedUntil))
+    private Multi<Buffer> closedPieces(
+            io.quartermaster.ledger.TenantKey tenant,
+            ExportRequest.ExportSpec spec,
+            QueryRunner queryRunner,
+            long closedUntil) {
+        return queryRunner
+                .run(usageQuery -> ClosedHours.segmentNumbers(
+                        usageQuery, tenant, spec.window().fromMillis(), closedUntil))
                 .onItem()
                 .transformToMulti(numbers -> Multi.createFrom().iterable(pages(numbers)))
                 .onItem()
-                .transformToUni(page -> reading.read(
-                                usageQuery -> SegmentStore.between(usageQuery, tenant, page.after(), page.through()))
-                        .invoke(stored -> requireAll(tenant, page, stored))
-                        .map(stored -> written(
-                                asked,
+                .transformToUni(page -> queryRunner
+                        .run(usageQuery -> SegmentStore.readBetween(usageQuery, tenant, page.after(), page.through()))
+                        .invoke(stored -> requireComplete(tenant, page, stored))
+                        .map(stored -> format(
+                                spec,
                                 stored.stream()
                                         .map(each -> new ExportRecord(
                                                 each.segment(),
@@ -236,17 +243,19 @@ class UsageExport {
     }
 
     /** The pages are made one by one, when the reader asks for them. */
-    private static Iterable<ClosedHours.Numbers> pages(ClosedHours.Numbers numbers) {
-        return () -> LongStream.iterate(numbers.after(), after -> after < numbers.through(), after -> after + PAGE)
-                .mapToObj(after -> new ClosedHours.Numbers(after, Math.min(after + PAGE, numbers.through())))
+    private static Iterable<ClosedHours.NumberRange> pages(ClosedHours.NumberRange numbers) {
+        return () -> LongStream.iterate(numbers.after(), after -> after < numbers.through(), after -> after + PAGE_SIZE)
+                .mapToObj(after -> new ClosedHours.NumberRange(after, Math.min(after + PAGE_SIZE, numbers.through())))
                 .iterator();
     }
 
     /** Numbers have no gap; with fewer records, or one twice, a part would be taken for the whole. */
-    private static void requireAll(
-            io.quartermaster.ledger.TenantKey tenant, ClosedHours.Numbers page, List<SegmentStore.Stored> records) {
+    private static void requireComplete(
+            io.quartermaster.ledger.TenantKey tenant,
+            ClosedHours.NumberRange page,
+            List<SegmentStore.StoredSegment> records) {
         long number = page.after();
-        for (SegmentStore.Stored stored : records) {
+        for (SegmentStore.StoredSegment stored : records) {
             number += stored.number() == number + 1 ? 1 : 0;
         }
         if (number != page.through() || records.size() != page.through() - page.after()) {
@@ -256,34 +265,33 @@ class UsageExport {
     }
 
     /** The usage that is not closed yet. */
-    private Multi<Buffer> rest(Optional<UnclosedUsage> book, ExportRequest.Asked asked) {
+    private Multi<Buffer> openPieces(Optional<UnclosedUsage> book, ExportRequest.ExportSpec spec) {
         return Uni.createFrom()
-                .item(() -> book.map(open -> open.segments(asked.window().toMillis())).orElse(List.of()).stream()
-                        .filter(segment ->
-                                segment.fromMillis() >= asked.window().fromMillis())
+                .item(() -> book.map(open -> open.segments(spec.window().toMillis())).orElse(List.of()).stream()
+                        .filter(segment -> segment.fromMillis() >= spec.window().fromMillis())
                         .map(segment -> new ExportRecord(segment, Optional.empty()))
                         .toList())
                 .runSubscriptionOn(threads)
                 .onItem()
                 .transformToMulti(records -> Multi.createFrom().iterable(pages(records)))
                 .onItem()
-                .transformToMultiAndConcatenate(page -> written(asked, page));
+                .transformToMultiAndConcatenate(page -> format(spec, page));
     }
 
     private static List<List<ExportRecord>> pages(List<ExportRecord> records) {
-        return IntStream.range(0, (records.size() + PAGE - 1) / PAGE)
-                .mapToObj(page -> records.subList(page * PAGE, Math.min(records.size(), (page + 1) * PAGE)))
+        return IntStream.range(0, (records.size() + PAGE_SIZE - 1) / PAGE_SIZE)
+                .mapToObj(page -> records.subList(page * PAGE_SIZE, Math.min(records.size(), (page + 1) * PAGE_SIZE)))
                 .toList();
     }
 
-    private Multi<Buffer> written(ExportRequest.Asked asked, List<ExportRecord> page) {
+    private Multi<Buffer> format(ExportRequest.ExportSpec spec, List<ExportRecord> page) {
         return Uni.createFrom()
                 .item(() -> {
                     List<Buffer> pieces = new ArrayList<>();
-                    StringBuilder piece = new StringBuilder(PIECE_LENGTH + PIECE_LENGTH / 8);
+                    StringBuilder piece = new StringBuilder(PIECE_CHARS + PIECE_CHARS / 8);
                     for (ExportRecord exported : page) {
-                        asked.format().write(mapping, exported, piece);
-                        if (piece.length() >= PIECE_LENGTH) {
+                        spec.format().write(mapping, exported, piece);
+                        if (piece.length() >= PIECE_CHARS) {
                             pieces.add(Buffer.buffer(piece.toString()));
                             piece.setLength(0);
                         }
@@ -299,23 +307,23 @@ class UsageExport {
     }
 
     /** The role in which rows are read: one transaction per call. */
-    private interface Reading {
-        <T> Uni<T> read(Function<UsageQuery, Uni<T>> work);
+    private interface QueryRunner {
+        <T> Uni<T> run(Function<UsageQuery, Uni<T>> work);
     }
 
-    private Reading asTenant(TenantId tenant) {
-        return new Reading() {
+    private QueryRunner asTenant(TenantId tenant) {
+        return new QueryRunner() {
             @Override
-            public <T> Uni<T> read(Function<UsageQuery, Uni<T>> work) {
+            public <T> Uni<T> run(Function<UsageQuery, Uni<T>> work) {
                 return inContext(() -> tenants.in(tenant, session -> work.apply(UsageQuery.of(session))));
             }
         };
     }
 
-    private Reading asSystem() {
-        return new Reading() {
+    private QueryRunner asSystem() {
+        return new QueryRunner() {
             @Override
-            public <T> Uni<T> read(Function<UsageQuery, Uni<T>> work) {
+            public <T> Uni<T> run(Function<UsageQuery, Uni<T>> work) {
                 return database.in(connection -> work.apply(UsageQuery.of(connection)));
             }
         };
@@ -334,7 +342,7 @@ class UsageExport {
         });
     }
 
-    private static ExportMapping mapping(Optional<Path> given) {
+    private static ExportMapping loadMapping(Optional<Path> given) {
         try {
             if (given.isPresent()) {
                 return ExportMapping.parse(given.get().toString(), Files.readString(given.get()));

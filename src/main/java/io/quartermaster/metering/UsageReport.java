@@ -28,9 +28,9 @@ import org.jspecify.annotations.Nullable;
 final class UsageReport {
 
     /** The rows that were read; a worker thread counts them later. */
-    record Read(
+    record ReportRows(
             TenantKey tenant,
-            UsageRequest.Asked asked,
+            UsageRequest.UsageSpec spec,
             UnclosedUsage open,
             UsageSums closedSums,
             Map<String, String> policyNames) {}
@@ -47,48 +47,48 @@ final class UsageReport {
      * Reads inside a transaction. Any isolation suffices, because closed hours never change and the last one is read
      * first.
      */
-    Uni<Read> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
+    Uni<ReportRows> read(UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
         return UnclosedUsage.read(usageQuery, tenant, config.openEventsLimit()).chain(open -> closedSums(
-                        usageQuery, tenant, asked, open.closed().endMillis())
-                .chain(sums -> policyNames(usageQuery, tenant, asked)
-                        .map(names -> new Read(tenant, asked, open, sums, names))));
+                        usageQuery, tenant, spec, open.closed().endMillis())
+                .chain(sums -> policyNames(usageQuery, tenant, spec)
+                        .map(names -> new ReportRows(tenant, spec, open, sums, names))));
     }
 
     /** Sums of closed hours: whole hours from their sums where these suffice, and the rest from segments. */
     private Uni<UsageSums> closedSums(
-            UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked, long closedUntilMillis) {
-        UsageSums sums = new UsageSums(asked.allDimensions());
-        long from = asked.window().fromMillis();
-        long to = Math.min(asked.window().toMillis(), closedUntilMillis);
+            UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec, long closedUntilMillis) {
+        UsageSums sums = new UsageSums(spec.allDimensions());
+        long from = spec.window().fromMillis();
+        long to = Math.min(spec.window().toMillis(), closedUntilMillis);
         if (from >= to) {
             return Uni.createFrom().item(sums);
         }
-        Adding adding = new Adding(usageQuery, tenant, asked.allDimensions(), config.usageRowsLimit(), sums);
+        WindowSummer summer = new WindowSummer(usageQuery, tenant, spec.allDimensions(), config.usageRowsLimit(), sums);
         long wholeFrom = from + Math.floorMod(-from, HOUR_MILLIS);
         long wholeTo = to - to % HOUR_MILLIS;
-        if (wholeFrom >= wholeTo || !HourSums.have(asked.dimensions())) {
-            return adding.segments(from, to).replaceWith(sums);
+        if (wholeFrom >= wholeTo || !HourSums.cover(spec.dimensions())) {
+            return summer.addSegments(from, to).replaceWith(sums);
         }
-        return HourSums.complete(usageQuery, tenant, wholeFrom, wholeTo)
+        return HourSums.areComplete(usageQuery, tenant, wholeFrom, wholeTo)
                 .chain(complete -> complete
-                        ? adding.segments(from, wholeFrom)
-                                .chain(() -> adding.hours(wholeFrom, wholeTo))
-                                .chain(() -> adding.segments(wholeTo, to))
-                        : adding.segments(from, to))
+                        ? summer.addSegments(from, wholeFrom)
+                                .chain(() -> summer.addHours(wholeFrom, wholeTo))
+                                .chain(() -> summer.addSegments(wholeTo, to))
+                        : summer.addSegments(from, to))
                 .replaceWith(sums);
     }
 
     /** Adds sums of parts of the window, in the order of time. */
-    private record Adding(
+    private record WindowSummer(
             UsageQuery usageQuery, TenantKey tenant, List<Dimension> dimensions, int limit, UsageSums sums) {
 
-        Uni<Void> segments(long from, long to) {
+        Uni<Void> addSegments(long from, long to) {
             if (from >= to) {
                 return Uni.createFrom().voidItem();
             }
             long firstHour = from - from % HOUR_MILLIS;
             long lastHour = to + Math.floorMod(-to, HOUR_MILLIS);
-            return add(usageQuery.rows(
+            return addRows(usageQuery.rows(
                     "select " + columns() + """
                     class, standing, cast(sum(cast(gpu_milli as numeric) * (least(to_ms, $1) - greatest(from_ms, $2)))
                         as text)
@@ -105,8 +105,8 @@ final class UsageReport {
                     limit + 1L));
         }
 
-        Uni<Void> hours(long from, long to) {
-            return add(usageQuery.rows(
+        Uni<Void> addHours(long from, long to) {
+            return addRows(usageQuery.rows(
                     "select " + columns() + "class, standing, cast(sum(gpu_milli_ms) as text) from usage_hour "
                             + "where tenant_id = $1 and hour_ms > $2 and hour_ms <= $3 group by " + columns()
                             + "class, standing limit $4",
@@ -122,16 +122,16 @@ final class UsageReport {
                     .collect(Collectors.joining());
         }
 
-        private Uni<Void> add(Uni<List<Object[]>> rows) {
+        private Uni<Void> addRows(Uni<List<Object[]>> rows) {
             return rows.invoke(found -> {
-                        found.forEach(row -> UsageReport.add(sums, dimensions, new UsageQuery.Reader(row)));
+                        found.forEach(row -> UsageReport.addRow(sums, dimensions, new UsageQuery.Reader(row)));
                         refuseTooMany(found.size(), limit);
                     })
                     .replaceWithVoid();
         }
     }
 
-    private static void add(UsageSums sums, List<Dimension> dimensions, UsageQuery.Reader row) {
+    private static void addRow(UsageSums sums, List<Dimension> dimensions, UsageQuery.Reader row) {
         SortedMap<Dimension, String> key = new TreeMap<>();
         for (Dimension dimension : dimensions) {
             String stored = row.textOrNull();
@@ -146,8 +146,8 @@ final class UsageReport {
     }
 
     private static Uni<Map<String, String>> policyNames(
-            UsageQuery usageQuery, TenantKey tenant, UsageRequest.Asked asked) {
-        if (!asked.dimensions().contains(Dimension.POLICY)) {
+            UsageQuery usageQuery, TenantKey tenant, UsageRequest.UsageSpec spec) {
+        if (!spec.dimensions().contains(Dimension.POLICY)) {
             return Uni.createFrom().item(Map.of());
         }
         return usageQuery
@@ -163,27 +163,29 @@ final class UsageReport {
     }
 
     /** Adds the open part and returns the answer. */
-    UsageApi.View count(Read read) {
-        UsageWindow usageWindow = read.asked().window();
-        long closedUntil = read.open().closed().endMillis();
-        UsageSums sums = read.closedSums();
+    UsageApi.View toView(ReportRows reportRows) {
+        UsageWindow usageWindow = reportRows.spec().window();
+        long closedUntil = reportRows.open().closed().endMillis();
+        UsageSums sums = reportRows.closedSums();
         boolean complete = usageWindow.toMillis() <= closedUntil;
         if (!complete) {
-            sums.add(read.open().segments(usageWindow.toMillis()), usageWindow);
+            sums.add(reportRows.open().segments(usageWindow.toMillis()), usageWindow);
         }
         refuseTooMany(sums.size(), config.usageRowsLimit());
-        long asOf = Math.min(usageWindow.toMillis(), Math.max(read.open().stampMillis(), closedUntil));
+        long asOf = Math.min(usageWindow.toMillis(), Math.max(reportRows.open().stampMillis(), closedUntil));
         return new UsageApi.View(
-                read.tenant().value(),
+                reportRows.tenant().value(),
                 Instant.ofEpochMilli(usageWindow.fromMillis()),
                 Instant.ofEpochMilli(usageWindow.toMillis()),
-                read.asked().granularity(),
-                read.asked().dimensions().stream().map(EnumNames::of).toList(),
+                reportRows.spec().granularity(),
+                reportRows.spec().dimensions().stream().map(EnumNames::of).toList(),
                 complete,
                 Instant.ofEpochMilli(asOf),
                 closedUntil == 0 ? null : Instant.ofEpochMilli(closedUntil),
-                sums.rows().stream().map(row -> row(row, read.policyNames())).toList(),
-                UsageApi.Totals.of(sums.all()));
+                sums.rows().stream()
+                        .map(row -> row(row, reportRows.policyNames()))
+                        .toList(),
+                UsageApi.Totals.of(sums.total()));
     }
 
     private static void refuseTooMany(int rows, int limit) {
@@ -200,15 +202,15 @@ final class UsageReport {
         SortedMap<Dimension, String> key = row.key();
         @Nullable String policy = key.get(Dimension.POLICY);
         return new UsageApi.Row(
-                map(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
+                mapOrNull(key.get(Dimension.HOUR), text -> Instant.ofEpochMilli(Long.parseLong(text))),
                 key.get(Dimension.POOL),
-                map(key.get(Dimension.CLASS), UsageClass::valueOf),
-                map(key.get(Dimension.STANDING), Standing::valueOf),
-                map(key.get(Dimension.PHASE), Phase::valueOf),
-                map(key.get(Dimension.PREEMPTIBLE), Boolean::valueOf),
+                mapOrNull(key.get(Dimension.CLASS), UsageClass::valueOf),
+                mapOrNull(key.get(Dimension.STANDING), Standing::valueOf),
+                mapOrNull(key.get(Dimension.PHASE), Phase::valueOf),
+                mapOrNull(key.get(Dimension.PREEMPTIBLE), Boolean::valueOf),
                 key.get(Dimension.GROUP),
                 policy,
-                map(policy, policyNames::get),
+                mapOrNull(policy, policyNames::get),
                 key.get(Dimension.PROFILE),
                 key.get(Dimension.QUEUE),
                 key.get(Dimension.WORKLOAD),
@@ -217,7 +219,8 @@ final class UsageReport {
                 UsageApi.Totals.of(row.totals()));
     }
 
-    private static <T> @Nullable T map(@Nullable String text, java.util.function.Function<String, @Nullable T> read) {
-        return text == null ? null : read.apply(text);
+    private static <T> @Nullable T mapOrNull(
+            @Nullable String text, java.util.function.Function<String, @Nullable T> parser) {
+        return text == null ? null : parser.apply(text);
     }
 }

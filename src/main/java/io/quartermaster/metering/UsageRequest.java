@@ -78,7 +78,7 @@ public final class UsageRequest {
     List<String> groupBy;
 
     /** The request after the checks. */
-    record Asked(UsageWindow window, Granularity granularity, List<Dimension> dimensions) {
+    record UsageSpec(UsageWindow window, Granularity granularity, List<Dimension> dimensions) {
 
         /** The dimensions of the sums, with the hour first where the granularity is hours. */
         List<Dimension> allDimensions() {
@@ -94,21 +94,21 @@ public final class UsageRequest {
      * The text of the parameters, as the scope of page tokens. It is the same for every page of a list, even where the
      * window ends now.
      */
-    String scope(Asked asked) {
-        return from + " " + to + " " + asked.granularity() + " " + asked.dimensions();
+    String scope(UsageSpec spec) {
+        return from + " " + to + " " + spec.granularity() + " " + spec.dimensions();
     }
 
     /** @throws ProblemException with every invalid parameter */
-    Asked checked(Instant now) {
+    UsageSpec validate(Instant now) {
         var problems = new ProblemException.Invalid();
-        Granularity division = granularity(problems);
-        List<Dimension> dimensions = dimensions(problems);
-        UsageWindow usageWindow = window(problems, from, to, now);
+        Granularity division = parseGranularity(problems);
+        List<Dimension> dimensions = parseDimensions(problems);
+        UsageWindow usageWindow = parseWindow(problems, from, to, now);
         problems.throwIfAny();
-        return new Asked(usageWindow, division, dimensions);
+        return new UsageSpec(usageWindow, division, dimensions);
     }
 
-    private Granularity granularity(ProblemException.Invalid problems) {
+    private Granularity parseGranularity(ProblemException.Invalid problems) {
         if (granularity == null) {
             return Granularity.TOTAL;
         }
@@ -121,7 +121,7 @@ public final class UsageRequest {
         });
     }
 
-    private List<Dimension> dimensions(ProblemException.Invalid problems) {
+    private List<Dimension> parseDimensions(ProblemException.Invalid problems) {
         List<Dimension> found = new ArrayList<>();
         List<String> given = groupBy == null ? List.of() : groupBy;
         for (String word : given.stream()
@@ -137,17 +137,18 @@ public final class UsageRequest {
                                     found.add(dimension);
                                 }
                             },
-                            () -> problems.add("groupBy", "\"" + word + "\" is not a dimension of usage", accepted()));
+                            () -> problems.add(
+                                    "groupBy", "\"" + word + "\" is not a dimension of usage", acceptedDimensions()));
         }
         return found;
     }
 
-    private static String accepted() {
+    private static String acceptedDimensions() {
         return DIMENSIONS.stream().map(EnumNames::of).collect(Collectors.joining(", "));
     }
 
     /** The window that two parameters state; this month up to now where they are absent. */
-    static UsageWindow window(
+    static UsageWindow parseWindow(
             ProblemException.Invalid problems, @Nullable String from, @Nullable String to, Instant now) {
         Instant month = now.atZone(ZoneOffset.UTC)
                 .truncatedTo(ChronoUnit.DAYS)

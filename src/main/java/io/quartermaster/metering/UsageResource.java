@@ -43,7 +43,7 @@ public class UsageResource {
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = UsageApi.View.class)))
     @APIResponse(responseCode = "422", ref = "Refused")
     public Uni<UsageApi.View> get(@PathParam("tenant") String tenant, @BeanParam UsageRequest request) {
-        return usage.ofTenant(tenantId(tenant), request);
+        return usage.reportForTenant(tenantId(tenant), request);
     }
 
     @GET

@@ -30,36 +30,36 @@ class UsageService {
         this.report = new UsageReport(config);
     }
 
-    Uni<UsageApi.View> ofTenant(TenantId tenant, UsageRequest request) {
-        UsageRequest.Asked asked = request.checked(Instant.now());
-        return tenants.in(tenant, session -> report.read(UsageQuery.of(session), ledgerId(tenant), asked))
+    Uni<UsageApi.View> reportForTenant(TenantId tenant, UsageRequest request) {
+        UsageRequest.UsageSpec spec = request.validate(Instant.now());
+        return tenants.in(tenant, session -> report.read(UsageQuery.of(session), tenantKey(tenant), spec))
                 .emitOn(Infrastructure.getDefaultWorkerPool())
-                .map(report::count);
+                .map(report::toView);
     }
 
     /**
      * One answer per tenant, by id, including tenants without usage. All pages have the window of the first page: their
      * tokens carry its request time.
      */
-    Uni<Page<UsageApi.View>> ofTenants(Optional<TenantId> only, UsageRequest request, PageRequest page) {
+    Uni<Page<UsageApi.View>> reportForTenants(Optional<TenantId> only, UsageRequest request, PageRequest page) {
         Instant now = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         String scope =
-                "operator usage " + only.map(TenantId::value).orElse("") + " " + request.scope(request.checked(now));
+                "operator usage " + only.map(TenantId::value).orElse("") + " " + request.scope(request.validate(now));
         UsagePageToken begin = page.after(scope).map(UsagePageToken::read).orElseGet(() -> new UsagePageToken(now, ""));
-        UsageRequest.Asked asked = request.checked(begin.now());
+        UsageRequest.UsageSpec spec = request.validate(begin.now());
         String after = begin.after();
         int size = page.size();
         return database.in(connection -> tenantIds(connection, only, after, size + 1)
                         .onItem()
                         .transformToMulti(ids -> Multi.createFrom().iterable(ids))
                         .onItem()
-                        .transformToUniAndConcatenate(id -> report.read(
-                                UsageQuery.of(connection), new io.quartermaster.ledger.TenantKey(id), asked))
+                        .transformToUniAndConcatenate(id ->
+                                report.read(UsageQuery.of(connection), new io.quartermaster.ledger.TenantKey(id), spec))
                         .collect()
                         .asList())
                 .emitOn(Infrastructure.getDefaultWorkerPool())
                 .map(reads ->
-                        Page.of(reads.stream().map(report::count).toList(), size, scope, view -> new UsagePageToken(
+                        Page.of(reads.stream().map(report::toView).toList(), size, scope, view -> new UsagePageToken(
                                         begin.now(), view.tenant())
                                 .toString()));
     }
@@ -83,7 +83,7 @@ class UsageService {
                 });
     }
 
-    static io.quartermaster.ledger.TenantKey ledgerId(TenantId tenant) {
+    static io.quartermaster.ledger.TenantKey tenantKey(TenantId tenant) {
         return new io.quartermaster.ledger.TenantKey(tenant.value());
     }
 }

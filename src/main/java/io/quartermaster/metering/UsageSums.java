@@ -22,7 +22,7 @@ final class UsageSums {
 
     private final List<Dimension> dimensions;
     private final TreeMap<SortedMap<Dimension, String>, Usage.Totals> rows;
-    private Usage.Totals all = Usage.Totals.ZERO;
+    private Usage.Totals total = Usage.Totals.ZERO;
 
     UsageSums(List<Dimension> dimensions) {
         this.dimensions = List.copyOf(dimensions);
@@ -69,7 +69,7 @@ final class UsageSums {
 
     private void add(SortedMap<Dimension, String> key, Usage.Totals totals) {
         rows.merge(key, totals, Usage.Totals::plus);
-        all = all.plus(totals);
+        total = total.plus(totals);
     }
 
     List<Usage.Row> rows() {
@@ -78,8 +78,8 @@ final class UsageSums {
                 .toList();
     }
 
-    Usage.Totals all() {
-        return all;
+    Usage.Totals total() {
+        return total;
     }
 
     int size() {

@@ -25,14 +25,14 @@ import org.jspecify.annotations.Nullable;
 public final class CallBatcher<Q, A> {
 
     private final Vertx vertx;
-    private final int most;
-    private final Duration limit;
+    private final int maxBatchSize;
+    private final Duration timeout;
     private final Function<List<Q>, Uni<List<A>>> batch;
-    private final Queue<Waiting<Q, A>> waiting = new ArrayDeque<>();
+    private final Queue<PendingCall<Q, A>> waiting = new ArrayDeque<>();
     private @Nullable Context context;
     private boolean running;
 
-    private record Waiting<Q, A>(
+    private record PendingCall<Q, A>(
             Q question,
             UniEmitter<? super A> emitter,
             @Nullable Context caller) {
@@ -56,23 +56,24 @@ public final class CallBatcher<Q, A> {
     }
 
     /**
-     * @param most the most calls of one batch; further ones wait for the next
-     * @param limit the longest time for which a batch may run
+     * @param maxBatchSize the most calls of one batch; further ones wait for the next
+     * @param timeout the longest time for which a batch may run
      * @param batch answers the calls of one batch, in their order
      */
-    public CallBatcher(Vertx vertx, int most, Duration limit, Function<List<Q>, Uni<List<A>>> batch) {
+    public CallBatcher(Vertx vertx, int maxBatchSize, Duration timeout, Function<List<Q>, Uni<List<A>>> batch) {
         this.vertx = vertx;
-        this.most = most;
-        this.limit = limit;
+        this.maxBatchSize = maxBatchSize;
+        this.timeout = timeout;
         this.batch = batch;
     }
 
     /** The answer to one call, which may become part of a batch when it is subscribed to. */
     public Uni<A> call(Q question) {
-        return Uni.createFrom().emitter(emitter -> add(new Waiting<>(question, emitter, Vertx.currentContext())));
+        return Uni.createFrom()
+                .emitter(emitter -> enqueue(new PendingCall<>(question, emitter, Vertx.currentContext())));
     }
 
-    private void add(Waiting<Q, A> call) {
+    private void enqueue(PendingCall<Q, A> call) {
         Context own;
         synchronized (this) {
             waiting.add(call);
@@ -90,10 +91,10 @@ public final class CallBatcher<Q, A> {
     }
 
     private void runNext() {
-        List<Waiting<Q, A>> calls = new ArrayList<>();
+        List<PendingCall<Q, A>> calls = new ArrayList<>();
         synchronized (this) {
-            while (calls.size() < most) {
-                Waiting<Q, A> next = waiting.poll();
+            while (calls.size() < maxBatchSize) {
+                PendingCall<Q, A> next = waiting.poll();
                 if (next == null) {
                     break;
                 }
@@ -105,10 +106,10 @@ public final class CallBatcher<Q, A> {
             }
         }
         Uni.createFrom()
-                .deferred(
-                        () -> batch.apply(calls.stream().map(Waiting::question).toList()))
+                .deferred(() ->
+                        batch.apply(calls.stream().map(PendingCall::question).toList()))
                 .ifNoItem()
-                .after(limit)
+                .after(timeout)
                 .fail()
                 .subscribe()
                 .with(answers -> finish(calls, answers), failure -> {
@@ -117,7 +118,7 @@ public final class CallBatcher<Q, A> {
                 });
     }
 
-    private void finish(List<Waiting<Q, A>> calls, List<A> answers) {
+    private void finish(List<PendingCall<Q, A>> calls, List<A> answers) {
         if (answers.size() != calls.size()) {
             IllegalStateException misuse =
                     new IllegalStateException(calls.size() + " calls of a batch got " + answers.size() + " answers");

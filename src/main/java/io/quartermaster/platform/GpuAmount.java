@@ -16,7 +16,7 @@ import org.eclipse.microprofile.openapi.annotations.media.Schema;
 @Schema(
         type = SchemaType.STRING,
         format = "gpus",
-        pattern = GpuAmount.TOLD_FORM,
+        pattern = GpuAmount.RESPONSE_PATTERN,
         description =
                 "GPUs, a decimal in a string with at most three places; a sum may exceed the most that a request may state")
 public record GpuAmount(long milli) implements Comparable<GpuAmount> {
@@ -27,28 +27,28 @@ public record GpuAmount(long milli) implements Comparable<GpuAmount> {
     public static final String ACCEPTED = "a decimal in a string with at most three places, from \"0\" to \"1000000\"";
 
     /** The pattern of an amount in a request; {@link ContractAmounts} writes it into the contract. */
-    public static final String ASKED_FORM = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
+    public static final String REQUEST_PATTERN = "^[0-9]{1,7}(\\.[0-9]{1,3})?$";
 
     /** The pattern of an amount in an answer: any number of thousandths that a {@code long} holds. */
-    static final String TOLD_FORM = "^-?[0-9]{1,16}(\\.[0-9]{1,3})?$";
+    static final String RESPONSE_PATTERN = "^-?[0-9]{1,16}(\\.[0-9]{1,3})?$";
 
-    private static final Pattern PATTERN = Pattern.compile(ASKED_FORM);
+    private static final Pattern PATTERN = Pattern.compile(REQUEST_PATTERN);
 
     /** Reads an amount of a request; refuses a text that is not as {@link #ACCEPTED} describes. */
     @JsonCreator(mode = JsonCreator.Mode.DELEGATING)
     public static GpuAmount parse(String text) {
         // Matched first: BigDecimal also reads exponents, signs, and digits of other scripts.
         if (!PATTERN.matcher(text).matches()) {
-            throw refused(text);
+            throw invalid(text);
         }
         long milli = new BigDecimal(text).movePointRight(3).longValueExact();
         if (milli > MAX_MILLI) {
-            throw refused(text);
+            throw invalid(text);
         }
         return new GpuAmount(milli);
     }
 
-    private static IllegalArgumentException refused(String text) {
+    private static IllegalArgumentException invalid(String text) {
         return new IllegalArgumentException("\"" + text + "\" is not " + ACCEPTED);
     }
 

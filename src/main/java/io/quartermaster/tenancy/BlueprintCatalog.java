@@ -56,7 +56,7 @@ public class BlueprintCatalog {
     private final Map<String, JsonNode> templates = new TreeMap<>();
     private final List<BlueprintSection> sections;
     /** The sections, by plan and key. */
-    private final Map<String, Map<String, JsonNode>> sectionsOf = new TreeMap<>();
+    private final Map<String, Map<String, JsonNode>> sectionsByPlan = new TreeMap<>();
 
     BlueprintCatalog(TenancyConfig config, IdentityConfig identity, @All List<BlueprintSection> sections) {
         this.sections = sections;
@@ -66,7 +66,7 @@ public class BlueprintCatalog {
         for (String plan : config.plans()) {
             plans.put(plan, read(plan));
         }
-        template(OPERATOR_TEMPLATE);
+        checkTemplate(OPERATOR_TEMPLATE);
         operatorRealm();
     }
 
@@ -82,7 +82,7 @@ public class BlueprintCatalog {
     /** The value in the tenant's plan under the key of a {@link BlueprintSection}, if any. */
     public Optional<JsonNode> section(TenantSpec tenant, String key) {
         return Optional.ofNullable(
-                sectionsOf.getOrDefault(of(tenant).plan(), Map.of()).get(key));
+                sectionsByPlan.getOrDefault(of(tenant).plan(), Map.of()).get(key));
     }
 
     Set<String> names() {
@@ -91,7 +91,7 @@ public class BlueprintCatalog {
 
     /** The realm of a tenant, without the groups and users of its plan. */
     RealmRepresentation realmOf(TenantSpec tenant) {
-        return fill(of(tenant).realmTemplate(), tenant.id().value(), tenant.displayName());
+        return fillTemplate(of(tenant).realmTemplate(), tenant.id().value(), tenant.displayName());
     }
 
     /** Whether the plan lets a tenant's admins change users and groups; false if the plan no longer exists. */
@@ -132,13 +132,13 @@ public class BlueprintCatalog {
     }
 
     RealmRepresentation operatorRealm() {
-        return fill(OPERATOR_TEMPLATE, Realm.OPERATOR_NAME, "Operator");
+        return fillTemplate(OPERATOR_TEMPLATE, Realm.OPERATOR_NAME, "Operator");
     }
 
     private Blueprint read(String plan) {
         String file = plan + ".yaml";
         try {
-            Map<String, Object> yaml = new Yaml(new SafeConstructor(new LoaderOptions())).load(text(file));
+            Map<String, Object> yaml = new Yaml(new SafeConstructor(new LoaderOptions())).load(readText(file));
             Map<String, JsonNode> found = new TreeMap<>();
             for (BlueprintSection section : sections) {
                 if (yaml.containsKey(section.key())) {
@@ -147,28 +147,28 @@ public class BlueprintCatalog {
                     found.put(section.key(), value);
                 }
             }
-            sectionsOf.put(plan, found);
+            sectionsByPlan.put(plan, found);
             Blueprint blueprint = STRICT.convertValue(yaml, Blueprint.class);
             if (!blueprint.plan().equals(plan)) {
                 throw new IllegalArgumentException("the file states the plan " + blueprint.plan());
             }
-            template(blueprint.realmTemplate());
-            fill(blueprint.realmTemplate(), "any", "any");
+            checkTemplate(blueprint.realmTemplate());
+            fillTemplate(blueprint.realmTemplate(), "any", "any");
             return blueprint;
         } catch (RuntimeException e) {
             throw new IllegalStateException("blueprint " + file + " cannot be used: " + e.getMessage(), e);
         }
     }
 
-    private void template(String file) {
+    private void checkTemplate(String file) {
         try {
-            templates.put(file, REALMS.readTree(text(file)));
+            templates.put(file, REALMS.readTree(readText(file)));
         } catch (IOException e) {
             throw new IllegalStateException("realm template " + file + " cannot be used: " + e.getMessage(), e);
         }
     }
 
-    private RealmRepresentation fill(String file, String tenant, String displayName) {
+    private RealmRepresentation fillTemplate(String file, String tenant, String displayName) {
         JsonNode template = templates.get(file);
         if (template == null) {
             throw new IllegalStateException("realm template " + file + " was not read");
@@ -177,7 +177,7 @@ public class BlueprintCatalog {
         values.put("tenant", tenant);
         values.put("displayName", displayName);
         try {
-            return REALMS.treeToValue(replaced(template, values), RealmRepresentation.class);
+            return REALMS.treeToValue(replacePlaceholders(template, values), RealmRepresentation.class);
         } catch (IOException e) {
             throw new IllegalStateException("realm template " + file + " cannot be used: " + e.getMessage(), e);
         }
@@ -187,17 +187,18 @@ public class BlueprintCatalog {
      * Replaces the placeholders in the parsed template, so that no value can break out of its text. A replaced value is
      * not searched again.
      */
-    private static JsonNode replaced(JsonNode node, Map<String, String> values) {
+    private static JsonNode replacePlaceholders(JsonNode node, Map<String, String> values) {
         return switch (node) {
-            case TextNode text -> TextNode.valueOf(replaced(text.textValue(), values));
+            case TextNode text -> TextNode.valueOf(replacePlaceholders(text.textValue(), values));
             case ArrayNode array -> {
                 ArrayNode copy = array.arrayNode(array.size());
-                array.forEach(item -> copy.add(replaced(item, values)));
+                array.forEach(item -> copy.add(replacePlaceholders(item, values)));
                 yield copy;
             }
             case ObjectNode object -> {
                 ObjectNode copy = object.objectNode();
-                object.properties().forEach(entry -> copy.set(entry.getKey(), replaced(entry.getValue(), values)));
+                object.properties()
+                        .forEach(entry -> copy.set(entry.getKey(), replacePlaceholders(entry.getValue(), values)));
                 yield copy;
             }
             default -> node;
@@ -206,7 +207,7 @@ public class BlueprintCatalog {
 
     private static final java.util.regex.Pattern PLACEHOLDER = java.util.regex.Pattern.compile("\\{([a-zA-Z]+)}");
 
-    private static String replaced(String text, Map<String, String> values) {
+    private static String replacePlaceholders(String text, Map<String, String> values) {
         return PLACEHOLDER.matcher(text).replaceAll(match -> {
             String value = values.get(match.group(1));
             if (value == null) {
@@ -216,7 +217,7 @@ public class BlueprintCatalog {
         });
     }
 
-    private String text(String file) {
+    private String readText(String file) {
         try {
             if (folder.isPresent()) {
                 return Files.readString(folder.get().resolve(file));

@@ -45,16 +45,16 @@ public class IdentitiesStep implements ProvisioningStep {
                             .sorted()
                             .forEach(group -> RealmAdmin.ensureGroup(realm, group));
                     if (blueprint.demo()) {
-                        RealmAdmin.allowPasswordsFromPrograms(realm, PORTAL_CLIENT);
-                        RealmAdmin.allowPasswordsFromPrograms(realm, SignInResource.CLIENT);
-                        blueprint.users().forEach(user -> ensure(realm, user));
+                        RealmAdmin.enableDirectAccessGrants(realm, PORTAL_CLIENT);
+                        RealmAdmin.enableDirectAccessGrants(realm, SignInResource.CLIENT);
+                        blueprint.users().forEach(user -> ensureUser(realm, user));
                     }
                     return tenant;
                 })
                 .replaceWithVoid();
     }
 
-    private void ensure(KeycloakRealm realm, Blueprint.DemoUser user) {
+    private void ensureUser(KeycloakRealm realm, Blueprint.DemoUser user) {
         String password = config.demoPasswords().getOrDefault(user.username(), user.password());
         RealmAdmin.ensureUser(realm, user.username(), password, user.roles());
         for (GroupPath group : user.groups()) {

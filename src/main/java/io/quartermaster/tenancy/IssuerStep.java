@@ -45,12 +45,12 @@ public class IssuerStep implements ProvisioningStep {
     public Uni<Void> apply(TenantSpec tenant) {
         return database.in(connection -> tenants.move(
                                 connection, tenant.id(), TenantState.PROVISIONING, TenantState.ACTIVE)
-                        .call(() -> tellLeader(connection, tenant)))
-                .invoke(wakeups::leader)
+                        .call(() -> notifyLeader(connection, tenant)))
+                .invoke(wakeups::requestLeaderWakeup)
                 .chain(issuerDirectory::reload);
     }
 
-    private static Uni<Void> tellLeader(SqlConnection connection, TenantSpec tenant) {
+    private static Uni<Void> notifyLeader(SqlConnection connection, TenantSpec tenant) {
         return Inbox.post(
                 connection, tenant.id(), Inbox.Kind.TENANT, tenant.id().value());
     }

@@ -74,7 +74,7 @@ class OffboardTenant implements OperationHandler {
     public Uni<Void> run(String step, OperationStore.Claim claim) {
         TenantSpec tenant = provisioning.spec(claim);
         if (step.equals(UNTOUCHED)) {
-            return database.on(connection -> requireProvisioningOver(connection, tenant));
+            return database.on(connection -> requireProvisioningEnded(connection, tenant));
         }
         if (step.equals(IDLE)) {
             return database.on(connection -> requireNothingHeld(connection, tenant));
@@ -92,7 +92,7 @@ class OffboardTenant implements OperationHandler {
     }
 
     /** A running step of the cancelled provisioning must end before it is undone. */
-    private Uni<Void> requireProvisioningOver(SqlConnection connection, TenantSpec tenant) {
+    private Uni<Void> requireProvisioningEnded(SqlConnection connection, TenantSpec tenant) {
         return operations
                 .isOwned(connection, tenant.id(), ProvisionTenant.KIND)
                 .invoke(owned -> {
@@ -105,7 +105,7 @@ class OffboardTenant implements OperationHandler {
 
     /** A plan from before the suspension may still have bound an attempt. */
     private static Uni<Void> requireNothingHeld(SqlConnection connection, TenantSpec tenant) {
-        return held(connection, tenant)
+        return countHeld(connection, tenant)
                 .invoke(held -> {
                     if (held > 0) {
                         throw new IllegalStateException(GpuFormat.count(held, "attempt") + " of the tenant still "
@@ -115,7 +115,7 @@ class OffboardTenant implements OperationHandler {
                 .replaceWithVoid();
     }
 
-    static Uni<Long> held(SqlConnection connection, TenantSpec tenant) {
+    static Uni<Long> countHeld(SqlConnection connection, TenantSpec tenant) {
         return connection
                 .preparedQuery("select count(*) as held from attempt where tenant_id = $1 and state <> 'ended'")
                 .execute(Tuple.of(tenant.id().value()))
@@ -124,7 +124,7 @@ class OffboardTenant implements OperationHandler {
 
     /** The tenant stays in the state "offboarding"; a repeated request continues the operation. */
     @Override
-    public Uni<Void> gaveUp(SqlConnection connection, Operation operation) {
+    public Uni<Void> onGivenUp(SqlConnection connection, Operation operation) {
         return Uni.createFrom().voidItem();
     }
 }

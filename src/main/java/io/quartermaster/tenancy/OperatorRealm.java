@@ -58,11 +58,11 @@ public class OperatorRealm {
             return Uni.createFrom().voidItem();
         }
         return admin.call(this::ensure)
-                .invoke(this::done)
+                .invoke(this::recordReady)
                 .replaceWithVoid()
                 .onFailure()
                 .recoverWithUni(failure -> {
-                    notYet(failure);
+                    recordNotReady(failure);
                     return Uni.createFrom().voidItem();
                 });
     }
@@ -70,14 +70,14 @@ public class OperatorRealm {
     private boolean ensure(KeycloakClient keycloak) {
         boolean isNew = confirm(keycloak);
         KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
-        RealmAdmin.refusePasswordsFromPrograms(realm, RealmAdmin.ADMIN_CLI);
+        RealmAdmin.disableDirectAccessGrants(realm, RealmAdmin.ADMIN_CLI);
         blueprintCatalog
                 .operatorClient(SignInResource.CLIENT)
                 .ifPresent(client -> RealmAdmin.ensureClient(realm, client));
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
-            RealmAdmin.allowPasswordsFromPrograms(realm, IdentitiesStep.PORTAL_CLIENT);
-            RealmAdmin.allowPasswordsFromPrograms(realm, SignInResource.CLIENT);
+            RealmAdmin.enableDirectAccessGrants(realm, IdentitiesStep.PORTAL_CLIENT);
+            RealmAdmin.enableDirectAccessGrants(realm, SignInResource.CLIENT);
             RealmAdmin.ensureUser(
                     realm, config.demoOperator(), config.demoOperatorPassword(), List.of(Role.OPERATOR.word()));
         }
@@ -93,8 +93,8 @@ public class OperatorRealm {
             tokens.accept();
             return isNew;
         } catch (RuntimeException e) {
-            if (isAway(e)) {
-                tokens.stayAsTheyAre();
+            if (isKeycloakUnavailable(e)) {
+                tokens.keepState();
             } else {
                 tokens.refuse();
             }
@@ -102,8 +102,8 @@ public class OperatorRealm {
         }
     }
 
-    private static boolean isAway(Throwable failure) {
-        return failure instanceof KeycloakFailure keycloak && keycloak.isAway();
+    private static boolean isKeycloakUnavailable(Throwable failure) {
+        return failure instanceof KeycloakFailure keycloak && keycloak.isUnavailable();
     }
 
     private static void ensureSecret(KeycloakRealm realm, String secret) {
@@ -114,16 +114,16 @@ public class OperatorRealm {
         }
     }
 
-    private void done(boolean isNew) {
+    private void recordReady(boolean isNew) {
         ready = true;
         LOG.infof("identity: ready%s", isNew ? "; the operator's realm was created" : "");
     }
 
-    private void notYet(Throwable failure) {
+    private void recordNotReady(Throwable failure) {
         String why = String.valueOf(failure.getMessage());
         if (!why.equals(waitingFor)) {
             waitingFor = why;
-            if (isAway(failure)) {
+            if (isKeycloakUnavailable(failure)) {
                 LOG.infof("identity: starting (%s)", why);
             } else {
                 LOG.warn("identity: the operator's realm cannot be created or checked", failure);

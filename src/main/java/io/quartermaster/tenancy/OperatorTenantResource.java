@@ -205,10 +205,10 @@ public class OperatorTenantResource {
             @PathParam("tenant") TenantId tenant,
             @BeanParam WriteParams params,
             TenantCredentials.@Nullable NewAdmin body) {
-        TenantCredentials.NewAdmin wanted = TenantCredentials.checked(body);
+        TenantCredentials.NewAdmin wanted = TenantCredentials.validate(body);
         return credentials
                 .admin(currentCaller.current(), tenant, wanted, params.mode())
-                .map(login -> told(params.mode(), login, login.withoutSecret()));
+                .map(login -> secretResponse(params.mode(), login, login.withoutSecret()));
     }
 
     @POST
@@ -226,14 +226,14 @@ public class OperatorTenantResource {
     public Uni<Response> automationSecret(@PathParam("tenant") TenantId tenant, @BeanParam WriteParams params) {
         return credentials
                 .automation(currentCaller.current(), tenant, params.mode())
-                .map(secret -> told(params.mode(), secret, secret.withoutSecret()));
+                .map(secret -> secretResponse(params.mode(), secret, secret.withoutSecret()));
     }
 
     /**
      * Unlike other answers, this one is not stored for a repeated key: a secret is stored nowhere, and a dry run
      * creates none.
      */
-    private Response told(WriteMode mode, Object secret, Object withoutSecret) {
+    private Response secretResponse(WriteMode mode, Object secret, Object withoutSecret) {
         return writes.unstored(
                 mode,
                 new WriteReply(

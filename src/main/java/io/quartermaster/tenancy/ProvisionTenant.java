@@ -64,7 +64,7 @@ class ProvisionTenant implements OperationHandler {
     }
 
     @Override
-    public Uni<Void> gaveUp(SqlConnection connection, Operation operation) {
+    public Uni<Void> onGivenUp(SqlConnection connection, Operation operation) {
         return tenants.move(connection, operation.tenant(), TenantState.PROVISIONING, TenantState.FAILED)
                 .replaceWithVoid();
     }

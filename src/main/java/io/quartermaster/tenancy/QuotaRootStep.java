@@ -30,17 +30,17 @@ public class QuotaRootStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
-        return tell(tenant);
+        return notifyLeader(tenant);
     }
 
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
-        return tell(tenant);
+        return notifyLeader(tenant);
     }
 
-    private Uni<Void> tell(TenantSpec tenant) {
+    private Uni<Void> notifyLeader(TenantSpec tenant) {
         return database.in(connection -> Inbox.post(
                         connection, tenant.id(), Inbox.Kind.TENANT, tenant.id().value()))
-                .invoke(wakeups::leader);
+                .invoke(wakeups::requestLeaderWakeup);
     }
 }

@@ -54,7 +54,7 @@ public final class RealmAdmin {
             keycloak.createRealm(wanted);
         } catch (KeycloakFailure e) {
             requireConflict(e);
-            keycloak.renewRights();
+            keycloak.renewToken();
         }
         return true;
     }
@@ -96,15 +96,15 @@ public final class RealmAdmin {
     }
 
     /** A group that a call created. */
-    record MadeGroup(GroupPath path, String id) {}
+    record CreatedGroup(GroupPath path, String id) {}
 
     /**
      * The result of a call that creates a group and those above it.
      *
      * @param refusal the reason why Keycloak did not create one; null if all exist now
-     * @param kept after a refusal, the groups that the call created and that, as far as is known, still exist
+     * @param remaining after a refusal, the groups that the call created and that, as far as is known, still exist
      */
-    public record GroupsMade(@Nullable KeycloakFailure refusal, Set<GroupPath> kept) {}
+    public record GroupCreationResult(@Nullable KeycloakFailure refusal, Set<GroupPath> remaining) {}
 
     /**
      * Creates the group and those above it. If Keycloak refuses one, this call removes the groups that it created
@@ -112,23 +112,23 @@ public final class RealmAdmin {
      * others, and is added to the refusal as suppressed. Fails if Keycloak is away: then nothing is removed, since it
      * is unknown what was created.
      */
-    public static GroupsMade ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
-        List<MadeGroup> made = new ArrayList<>();
+    public static GroupCreationResult ensureGroupOrNone(KeycloakRealm realm, GroupPath path) {
+        List<CreatedGroup> made = new ArrayList<>();
         try {
             ensureGroup(realm, path, made);
-            return new GroupsMade(null, Set.of());
+            return new GroupCreationResult(null, Set.of());
         } catch (KeycloakFailure e) {
-            if (e.isAway()) {
+            if (e.isUnavailable()) {
                 throw e;
             }
-            return new GroupsMade(e, removeEmpty(realm, made.reversed(), e));
+            return new GroupCreationResult(e, removeEmpty(realm, made.reversed(), e));
         }
     }
 
     /** Removes the groups without subgroups and returns those that stay. */
-    static Set<GroupPath> removeEmpty(KeycloakRealm realm, List<MadeGroup> groups, KeycloakFailure refusal) {
+    static Set<GroupPath> removeEmpty(KeycloakRealm realm, List<CreatedGroup> groups, KeycloakFailure refusal) {
         Set<GroupPath> kept = new HashSet<>();
-        for (MadeGroup group : groups) {
+        for (CreatedGroup group : groups) {
             try {
                 if (hasSubgroups(realm, group)) {
                     kept.add(group.path());
@@ -145,7 +145,7 @@ public final class RealmAdmin {
     }
 
     /** Whether the group has subgroups; false for a group that is removed already. */
-    private static boolean hasSubgroups(KeycloakRealm realm, MadeGroup group) {
+    private static boolean hasSubgroups(KeycloakRealm realm, CreatedGroup group) {
         try {
             return !realm.subgroups(group.id(), 0, 1).isEmpty();
         } catch (KeycloakFailure e) {
@@ -156,7 +156,7 @@ public final class RealmAdmin {
         }
     }
 
-    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<MadeGroup> made) {
+    private static String ensureGroup(KeycloakRealm realm, GroupPath path, List<CreatedGroup> created) {
         Optional<GroupRepresentation> there = realm.group(path);
         if (there.isPresent()) {
             return there.get().getId();
@@ -168,8 +168,8 @@ public final class RealmAdmin {
             String id = cut == 0
                     ? realm.createGroup(group)
                     : realm.createSubgroup(
-                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut)), made), group);
-            made.add(new MadeGroup(path, id));
+                            ensureGroup(realm, new GroupPath(path.value().substring(0, cut)), created), group);
+            created.add(new CreatedGroup(path, id));
             return id;
         } catch (KeycloakFailure e) {
             requireConflict(e);
@@ -186,27 +186,27 @@ public final class RealmAdmin {
      * The groups of the realm, each before its subgroups. The list needs one request per group with subgroups, and one
      * per {@value #GROUPS_PER_CALL} groups.
      *
-     * @param most the most groups that are listed
+     * @param max the most groups that are listed
      */
-    public static GroupList groups(KeycloakRealm realm, int most) {
+    public static GroupList groups(KeycloakRealm realm, int max) {
         List<GroupPath> paths = new ArrayList<>();
         // One more group than the list returns shows whether there are more.
-        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
+        for (int first = 0; paths.size() <= max; first += GROUPS_PER_CALL) {
             List<GroupRepresentation> page = realm.groups(first, GROUPS_PER_CALL);
-            page.forEach(group -> collect(realm, "", group, most, paths));
+            page.forEach(group -> collect(realm, "", group, max, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
             }
         }
-        return paths.size() > most ? new GroupList(paths.subList(0, most), true) : new GroupList(paths, false);
+        return paths.size() > max ? new GroupList(paths.subList(0, max), true) : new GroupList(paths, false);
     }
 
     private static void collect(
-            KeycloakRealm realm, String parent, GroupRepresentation group, int most, List<GroupPath> paths) {
+            KeycloakRealm realm, String parent, GroupRepresentation group, int max, List<GroupPath> paths) {
         String path = parent + "/" + group.getName();
         // A group that was created in the realm directly may have a slash in its name. No path can name such a group,
         // so the list omits it.
-        if (paths.size() > most || group.getName().contains("/") || !GroupPath.isValid(path)) {
+        if (paths.size() > max || group.getName().contains("/") || !GroupPath.isValid(path)) {
             return;
         }
         paths.add(new GroupPath(path));
@@ -214,9 +214,9 @@ public final class RealmAdmin {
         if (below != null && below == 0) {
             return;
         }
-        for (int first = 0; paths.size() <= most; first += GROUPS_PER_CALL) {
+        for (int first = 0; paths.size() <= max; first += GROUPS_PER_CALL) {
             List<GroupRepresentation> page = subgroups(realm, group, first);
-            page.forEach(child -> collect(realm, path, child, most, paths));
+            page.forEach(child -> collect(realm, path, child, max, paths));
             if (page.size() < GROUPS_PER_CALL) {
                 break;
             }
@@ -324,7 +324,7 @@ public final class RealmAdmin {
      * accepts no user passwords from programs, and the automation's account has no rights over users.
      */
     static void conform(KeycloakRealm realm) {
-        refusePasswordsFromPrograms(realm, ADMIN_CLI);
+        disableDirectAccessGrants(realm, ADMIN_CLI);
         limitAutomation(realm);
     }
 
@@ -332,7 +332,7 @@ public final class RealmAdmin {
      * Grants or revokes the admins' right to manage users. Without it, admins can still view the realm's users and
      * groups.
      */
-    static void letAdminsManageUsers(KeycloakRealm realm, boolean wanted) {
+    static void setAdminsManageUsers(KeycloakRealm realm, boolean wanted) {
         RoleRepresentation right =
                 realm.clientRole(realm.client(REALM_MANAGEMENT).orElseThrow().getId(), MANAGE_USERS);
         if (wanted) {
@@ -394,15 +394,15 @@ public final class RealmAdmin {
         return credential;
     }
 
-    static void allowPasswordsFromPrograms(KeycloakRealm realm, String clientId) {
-        takePasswordsFromPrograms(realm, clientId, true);
+    static void enableDirectAccessGrants(KeycloakRealm realm, String clientId) {
+        setDirectAccessGrants(realm, clientId, true);
     }
 
-    static void refusePasswordsFromPrograms(KeycloakRealm realm, String clientId) {
-        takePasswordsFromPrograms(realm, clientId, false);
+    static void disableDirectAccessGrants(KeycloakRealm realm, String clientId) {
+        setDirectAccessGrants(realm, clientId, false);
     }
 
-    private static void takePasswordsFromPrograms(KeycloakRealm realm, String clientId, boolean wanted) {
+    private static void setDirectAccessGrants(KeycloakRealm realm, String clientId, boolean wanted) {
         realm.client(clientId)
                 .filter(client -> wanted != Boolean.TRUE.equals(client.isDirectAccessGrantsEnabled()))
                 .ifPresent(client -> {

@@ -20,7 +20,7 @@ import org.jboss.logging.Logger;
  * suspended tenant allows its admins no changes of users until the tenant is resumed. The table states which realms are
  * due, so a realm that is up to date causes no call.
  *
- * <p>Several replicas may run this concurrently. One replica owns a realm for {@link #BUSY_SECONDS}; after that, a
+ * <p>Several replicas may run this concurrently. One replica owns a realm for {@link #CLAIM_SECONDS}; after that, a
  * realm that failed is due again.
  */
 @ApplicationScoped
@@ -33,11 +33,11 @@ class RealmUpkeep {
     /** The first revision in which realms have their tenant's mark. */
     private static final int MARKED = 2;
 
-    private static final int AT_ONCE = 20;
+    private static final int MAX_REALMS_PER_RUN = 20;
     /** Longer than a call to Keycloak may take. */
-    private static final int BUSY_SECONDS = 90;
+    private static final int CLAIM_SECONDS = 90;
 
-    private static final String TAKE = """
+    private static final String CLAIM_DUE = """
             update tenant set realm_busy_until = clock_timestamp() + make_interval(secs => $2)
              where id in (select id from tenant
                            where state in ('active', 'suspended') and realm_busy_until <= clock_timestamp()
@@ -60,10 +60,10 @@ class RealmUpkeep {
      * @param wasSuspended whether the realm was last set up for a suspended tenant
      * @param revision the revision of the realm's settings
      */
-    private record Due(TenantId tenant, String plan, boolean suspended, boolean wasSuspended, int revision) {
+    private record DueRealm(TenantId tenant, String plan, boolean suspended, boolean wasSuspended, int revision) {
 
-        static Due of(Row row) {
-            return new Due(
+        static DueRealm of(Row row) {
+            return new DueRealm(
                     new TenantId(row.getString("id")),
                     row.getString("plan"),
                     row.getBoolean("suspended"),
@@ -76,12 +76,13 @@ class RealmUpkeep {
             every = "${quartermaster.tenancy.realm-upkeep:5s}",
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> run() {
-        return database.on(
-                        connection -> connection.preparedQuery(TAKE).execute(Tuple.of(REVISION, BUSY_SECONDS, AT_ONCE)))
+        return database.on(connection -> connection
+                        .preparedQuery(CLAIM_DUE)
+                        .execute(Tuple.of(REVISION, CLAIM_SECONDS, MAX_REALMS_PER_RUN)))
                 .onItem()
                 .transformToMulti(rows -> {
-                    List<Due> due = new ArrayList<>();
-                    rows.forEach(row -> due.add(Due.of(row)));
+                    List<DueRealm> due = new ArrayList<>();
+                    rows.forEach(row -> due.add(DueRealm.of(row)));
                     return Multi.createFrom().iterable(due);
                 })
                 .onItem()
@@ -96,16 +97,16 @@ class RealmUpkeep {
     }
 
     /** Adds the client of the command line, as the tenant's plan states it. An existing client stays as it is. */
-    private void ensureCommandLine(KeycloakRealm realm, Due due) {
+    private void ensureCommandLine(KeycloakRealm realm, DueRealm due) {
         blueprintCatalog
                 .clientOf(due.plan(), due.tenant(), SignInResource.CLIENT)
                 .filter(client -> RealmAdmin.ensureClient(realm, client))
                 .filter(client ->
                         blueprintCatalog.find(due.plan()).orElseThrow().demo())
-                .ifPresent(client -> RealmAdmin.allowPasswordsFromPrograms(realm, client.getClientId()));
+                .ifPresent(client -> RealmAdmin.enableDirectAccessGrants(realm, client.getClientId()));
     }
 
-    private Uni<Void> conform(Due due) {
+    private Uni<Void> conform(DueRealm due) {
         return admin.call(keycloak -> {
                     KeycloakRealm realm = keycloak.realm(due.tenant().value());
                     if (due.revision() < MARKED) {
@@ -116,7 +117,7 @@ class RealmUpkeep {
                     RealmAdmin.conform(realm);
                     ensureCommandLine(realm, due);
                     if (due.suspended() != due.wasSuspended() && blueprintCatalog.adminsManageUsers(due.plan())) {
-                        RealmAdmin.letAdminsManageUsers(realm, !due.suspended());
+                        RealmAdmin.setAdminsManageUsers(realm, !due.suspended());
                     }
                     return due;
                 })

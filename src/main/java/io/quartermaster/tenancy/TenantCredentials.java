@@ -110,7 +110,7 @@ class TenantCredentials {
         this.audit = audit;
     }
 
-    static NewAdmin checked(@Nullable NewAdmin wanted) {
+    static NewAdmin validate(@Nullable NewAdmin wanted) {
         if (wanted == null) {
             throw ProblemException.invalid("body", "is missing", "an admin: username, email");
         }

@@ -145,11 +145,11 @@ class TenantService {
     /** Answers 202 with the operation; a repeated request gets the same operation. */
     Uni<WriteReply> create(SqlConnection connection, Caller caller, TenantSpec spec) {
         return tenants.insert(connection, spec, identity.issuerOf(spec.id().value()))
-                .chain(isNew -> isNew ? begin(connection, caller, spec) : again(connection, spec))
+                .chain(isNew -> isNew ? startProvisioning(connection, caller, spec) : findOrRestart(connection, spec))
                 .map(operation -> WriteReply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
 
-    private Uni<Operation> begin(SqlConnection connection, Caller caller, TenantSpec spec) {
+    private Uni<Operation> startProvisioning(SqlConnection connection, Caller caller, TenantSpec spec) {
         return audit.record(
                         connection,
                         spec.id(),
@@ -159,13 +159,13 @@ class TenantService {
                         operations.insert(connection, spec.id(), ProvisionTenant.KIND, spec, provisioning.steps()));
     }
 
-    private Uni<Operation> again(SqlConnection connection, TenantSpec spec) {
+    private Uni<Operation> findOrRestart(SqlConnection connection, TenantSpec spec) {
         return tenants.lock(connection, spec.id())
-                .invoke(found -> requireNotGone(found.orElseThrow()))
-                .chain(() -> beginAgain(connection, spec));
+                .invoke(found -> requireNotDeleted(found.orElseThrow()))
+                .chain(() -> restartProvisioning(connection, spec));
     }
 
-    private static void requireNotGone(Tenant tenant) {
+    private static void requireNotDeleted(Tenant tenant) {
         switch (tenant.state()) {
             case OFFBOARDING, DELETED ->
                 throw ProblemException.conflict(
@@ -175,7 +175,7 @@ class TenantService {
         }
     }
 
-    private Uni<Operation> beginAgain(SqlConnection connection, TenantSpec spec) {
+    private Uni<Operation> restartProvisioning(SqlConnection connection, TenantSpec spec) {
         return operations.last(connection, spec.id(), ProvisionTenant.KIND).chain(found -> {
             OperationStore.Claim before = found.orElseThrow();
             requireSame(provisioning.spec(before), spec);
@@ -207,7 +207,7 @@ class TenantService {
     }
 
     Uni<WriteReply> change(SqlConnection connection, Caller caller, TenantId id, WriteParams params, MergePatch patch) {
-        TenantChange change = checked(patch, id);
+        TenantChange change = validate(patch, id);
         return tenants.lock(connection, id).chain(found -> {
             Tenant before = found.orElseThrow(ProblemException::notFound);
             params.requireVersion(before.version());
@@ -226,7 +226,7 @@ class TenantService {
         });
     }
 
-    private TenantChange checked(MergePatch patch, TenantId id) {
+    private TenantChange validate(MergePatch patch, TenantId id) {
         patch.requireValue("state", EnumNames.accepted(TenantChange.Wish.class));
         TenantChange asked = patch.applyTo(new TenantChange(null, null), TenantChange.class, json);
         boolean resetsName = patch.patch().path("displayName").isNull();
@@ -245,7 +245,7 @@ class TenantService {
                 before.id(),
                 change.displayName() == null ? before.displayName() : change.displayName(),
                 before.plan(),
-                change.state() == null ? before.state() : moved(before.state(), change.state()),
+                change.state() == null ? before.state() : nextState(before.state(), change.state()),
                 before.issuer(),
                 before.createdAt(),
                 before.updatedAt(),
@@ -256,7 +256,7 @@ class TenantService {
      * The state after a change. Only an active tenant can be suspended, and only a suspended one resumed. A request for
      * the current state changes nothing.
      */
-    private static TenantState moved(TenantState now, TenantChange.Wish wish) {
+    private static TenantState nextState(TenantState now, TenantChange.Wish wish) {
         TenantState wanted =
                 switch (wish) {
                     case ACTIVE -> TenantState.ACTIVE;
@@ -284,8 +284,8 @@ class TenantService {
         return tenants.lock(connection, id)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(tenant -> switch (tenant.state()) {
-                    case PROVISIONING, SUSPENDED, FAILED -> beginOffboarding(connection, caller, tenant);
-                    case OFFBOARDING, DELETED -> offboardAgain(connection, id);
+                    case PROVISIONING, SUSPENDED, FAILED -> startOffboarding(connection, caller, tenant);
+                    case OFFBOARDING, DELETED -> restartOffboarding(connection, id);
                     case ACTIVE ->
                         throw ProblemException.conflict(
                                 "wrong-state",
@@ -294,14 +294,14 @@ class TenantService {
                 .map(operation -> WriteReply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
 
-    private Uni<Operation> beginOffboarding(SqlConnection connection, Caller caller, Tenant tenant) {
+    private Uni<Operation> startOffboarding(SqlConnection connection, Caller caller, Tenant tenant) {
         return operations
                 .last(connection, tenant.id(), ProvisionTenant.KIND)
                 .map(Optional::orElseThrow)
-                .call(made -> requireLeavable(connection, made))
+                .call(made -> requireNothingHeld(connection, made))
                 .call(made -> operations.cancel(
                         connection, made.operation(), "the tenant was offboarded before its provisioning ended"))
-                .chain(made -> tenants.update(connection, in(tenant, TenantState.OFFBOARDING))
+                .chain(made -> tenants.update(connection, withState(tenant, TenantState.OFFBOARDING))
                         .call(after -> audit.record(
                                 connection,
                                 tenant.id(),
@@ -315,8 +315,8 @@ class TenantService {
                                 offboarding.steps())));
     }
 
-    private Uni<Void> requireLeavable(SqlConnection connection, OperationStore.Claim made) {
-        return OffboardTenant.held(connection, provisioning.spec(made))
+    private Uni<Void> requireNothingHeld(SqlConnection connection, OperationStore.Claim made) {
+        return OffboardTenant.countHeld(connection, provisioning.spec(made))
                 .invoke(held -> {
                     if (held > 0) {
                         throw ProblemException.conflict(
@@ -329,7 +329,7 @@ class TenantService {
                 .replaceWithVoid();
     }
 
-    private Uni<Operation> offboardAgain(SqlConnection connection, TenantId id) {
+    private Uni<Operation> restartOffboarding(SqlConnection connection, TenantId id) {
         return operations
                 .last(connection, id, OffboardTenant.KIND)
                 .map(found -> found.orElseThrow().operation())
@@ -338,7 +338,7 @@ class TenantService {
                         : Uni.createFrom().item(operation));
     }
 
-    private static Tenant in(Tenant tenant, TenantState state) {
+    private static Tenant withState(Tenant tenant, TenantState state) {
         return new Tenant(
                 tenant.id(),
                 tenant.displayName(),

@@ -41,11 +41,11 @@ class TenantStore {
                 .map(TenantStore::first);
     }
 
-    Uni<List<Tenant>> list(SqlConnection connection, @Nullable TenantState state, String after, int most) {
+    Uni<List<Tenant>> list(SqlConnection connection, @Nullable TenantState state, String after, int max) {
         return connection
                 .preparedQuery("select " + Tenant.COLUMNS
                         + " from tenant where id > $1 and ($2::text is null or state = $2) order by id limit $3")
-                .execute(Tuple.of(after, state == null ? null : EnumNames.of(state), most))
+                .execute(Tuple.of(after, state == null ? null : EnumNames.of(state), max))
                 .map(rows -> {
                     List<Tenant> tenants = new ArrayList<>();
                     rows.forEach(row -> tenants.add(Tenant.of(row)));

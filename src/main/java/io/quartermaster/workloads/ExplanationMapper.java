@@ -23,9 +23,8 @@ final class ExplanationMapper {
     private ExplanationMapper() {}
 
     /** Whether the prospect describes the workload while it waited for a plan. */
-    static boolean isOfItsWait(OutlookSource.Prospect prospect) {
-        return prospect.standing() == OutlookSource.Standing.WAITS
-                || prospect.standing() == OutlookSource.Standing.STARTS;
+    static boolean describesWait(OutlookSource.Prospect prospect) {
+        return prospect.status() == OutlookSource.Status.WAITS || prospect.status() == OutlookSource.Status.STARTS;
     }
 
     /**
@@ -51,7 +50,7 @@ final class ExplanationMapper {
         List<WorkloadApi.Reason> reasons =
                 prospect.reasons().stream().map(WorkloadApi.Reason::of).toList();
         String sentence = sentence(details, position, reasons, "the next plan starts it")
-                + (details.workload().wish() == DesiredState.CANCEL ? "" : more(details, outlook));
+                + (details.workload().wish() == DesiredState.CANCEL ? "" : outlookText(details, outlook));
         return explanation(
                 details, sentence, reasons, reasons.isEmpty() ? null : prospect.asOf(), position, null, outlook);
     }
@@ -73,11 +72,11 @@ final class ExplanationMapper {
         String why = reasons.isEmpty()
                 ? ""
                 : " " + reasons.getFirst().sentence() + " " + reasons.getFirst().remedy();
-        return preempted(details, position) + waits + why;
+        return preemptionText(details, position) + waits + why;
     }
 
     /** Adds the outlook: the workload that comes first, the changes that would be enough, and the forecast start. */
-    private static String more(Details details, WorkloadApi.Outlook outlook) {
+    private static String outlookText(Details details, WorkloadApi.Outlook outlook) {
         StringBuilder more = new StringBuilder();
         if (outlook.behind() != null) {
             more.append(" ").append(outlook.behind().name()).append(" comes first in the queue.");
@@ -115,17 +114,17 @@ final class ExplanationMapper {
                 switch (state) {
                     case WorkloadState.Starting starting ->
                         name + (hasGpus ? " holds " + GpuFormat.gpus(held) + " in " : " has its place in ")
-                                + attempt.pool() + " and is about to start." + right(details, hasGpus ? rule : null);
+                                + attempt.pool() + " and is about to start." + ruleText(details, hasGpus ? rule : null);
                     case WorkloadState.Running running ->
                         name + " runs in " + attempt.pool()
                                 + (hasGpus ? " on " + GpuFormat.gpus(held) + "." : " and uses no GPU.")
-                                + right(details, hasGpus ? rule : null);
-                    case WorkloadState.Stopping stopping -> stopping(details);
+                                + ruleText(details, hasGpus ? rule : null);
+                    case WorkloadState.Stopping stopping -> stoppingText(details);
                 };
         return explanation(details, sentence, List.of(), null, null, hasGpus ? rule : null, null);
     }
 
-    static Explanation idle(Details details, WorkloadState.WithoutAttempt state) {
+    static Explanation withoutAttempt(Details details, WorkloadState.WithoutAttempt state) {
         String name = details.workload().name();
         String reason = details.workload().endReason();
         String because = reason == null ? "." : ": " + reason + ".";
@@ -145,7 +144,7 @@ final class ExplanationMapper {
     }
 
     /** Explains a preempted workload that waits again: the time, the rule, and the next step. */
-    private static String preempted(Details details, WorkloadApi.@Nullable Position position) {
+    private static String preemptionText(Details details, WorkloadApi.@Nullable Position position) {
         WorkloadApi.Preemption last = lastPreemption(details);
         WorkloadApi.Attempt attempt =
                 details.attempts().isEmpty() ? null : details.attempts().getLast();
@@ -154,18 +153,18 @@ final class ExplanationMapper {
                 || "paused".equals(details.workload().state())) {
             return last == null
                     ? ""
-                    : details.workload().name() + " was paused at " + TimeFormat.utc(last.at()) + ": " + rule(last)
+                    : details.workload().name() + " was paused at " + TimeFormat.utc(last.at()) + ": " + causeText(last)
                             + ". ";
         }
         String again = "consolidate".equals(last.cause())
                 ? "It starts again at the place that is kept for it. "
-                : "It " + place(position) + " and starts again when there is room. ";
+                : "It " + positionText(position) + " and starts again when there is room. ";
         return details.workload().name() + " was stopped at " + TimeFormat.utc(last.at()) + " during attempt "
-                + last.attempt() + ": " + rule(last) + ". " + again;
+                + last.attempt() + ": " + causeText(last) + ". " + again;
     }
 
     /** The place in its queue after the preemption. */
-    private static String place(WorkloadApi.@Nullable Position position) {
+    private static String positionText(WorkloadApi.@Nullable Position position) {
         if (position == null) {
             return "is in its queue again";
         }
@@ -184,10 +183,10 @@ final class ExplanationMapper {
     }
 
     /** The reason why the scheduler stopped or moved it, as a clause. */
-    private static String rule(WorkloadApi.Preemption preemption) {
+    private static String causeText(WorkloadApi.Preemption preemption) {
         return switch (preemption.cause()) {
             case "reclaim" ->
-                "another group took back " + entitlement(preemption.receipt().right());
+                "another group took back " + rightText(preemption.receipt().right());
             case "consolidate" -> "it is moved to another place to close a gap";
             case "budget" -> "the GPU-hours of its group or tenant for the period were used up";
             case "close" -> "its pool closed";
@@ -197,30 +196,30 @@ final class ExplanationMapper {
         };
     }
 
-    private static String entitlement(@Nullable String right) {
+    private static String rightText(@Nullable String right) {
         return "reserved".equals(right) ? "GPUs that are reserved for it" : "its fair share";
     }
 
-    private static String stopping(Details details) {
+    private static String stoppingText(Details details) {
         String name = details.workload().name();
         WorkloadApi.Preemption preemption = lastPreemption(details);
         WorkloadApi.Attempt last = details.attempts().getLast();
         String until = last.deadline() == null ? "" : " It has until " + TimeFormat.utc(last.deadline()) + " to stop.";
         if (preemption != null) {
             String asked = "paused".equals(last.stopReason()) ? " was asked to pause at " : " was asked to stop at ";
-            return name + asked + TimeFormat.utc(preemption.at()) + ": " + rule(preemption) + "." + until
-                    + next(details);
+            return name + asked + TimeFormat.utc(preemption.at()) + ": " + causeText(preemption) + "." + until
+                    + afterStopText(details);
         }
         return name + " was asked to stop"
-                + (last.stopReason() == null ? "." : ": " + because(last.stopReason()) + ".")
+                + (last.stopReason() == null ? "." : ": " + stopReasonText(last.stopReason()) + ".")
                 + until;
     }
 
-    private static String next(Details details) {
+    private static String afterStopText(Details details) {
         return details.workload().wish() == DesiredState.CANCEL ? " It is cancelled when it has stopped." : "";
     }
 
-    private static String because(String stopReason) {
+    private static String stopReasonText(String stopReason) {
         return switch (stopReason) {
             case "lost" -> "a node that it ran on was given up";
             case "incomplete" -> "a part of it is over, and the rest cannot continue alone";
@@ -230,7 +229,7 @@ final class ExplanationMapper {
     }
 
     /** The workloads that an outlook refers to. */
-    static List<UUID> holders(OutlookSource.Prospect prospect) {
+    static List<UUID> holderIds(OutlookSource.Prospect prospect) {
         return prospect.outlook().stream()
                 .flatMap(outlook -> Stream.concat(
                         outlook.behind().stream(), outlook.perPool().stream().flatMap(pool -> pool.holders().stream())))
@@ -251,30 +250,30 @@ final class ExplanationMapper {
     }
 
     /**
-     * @param known the tenant's own workloads among the holders; others are left out
+     * @param holders the tenant's own workloads among the holders; others are left out
      * @param policies the names of policies, by group
      */
     static WorkloadApi.Outlook outlook(
-            OutlookSource.Prospect prospect, Map<UUID, WorkloadApi.Holder> known, Map<String, String> policies) {
+            OutlookSource.Prospect prospect, Map<UUID, WorkloadApi.Holder> holders, Map<String, String> policies) {
         return new WorkloadApi.Outlook(
                 prospect.asOf(),
                 prospect.startsAt().orElse(null),
                 prospect.outlook()
                         .flatMap(Outlook::behind)
-                        .map(first -> known.get(UUID.fromString(first.value())))
+                        .map(first -> holders.get(UUID.fromString(first.value())))
                         .orElse(null),
                 prospect.outlook().map(Outlook::perPool).orElse(List.of()).stream()
-                        .map(pool -> inPool(pool, known, policies))
+                        .map(pool -> poolOutlook(pool, holders, policies))
                         .toList());
     }
 
-    private static WorkloadApi.PoolOutlook inPool(
-            Outlook.InPool pool, Map<UUID, WorkloadApi.Holder> known, Map<String, String> policies) {
+    private static WorkloadApi.PoolOutlook poolOutlook(
+            Outlook.InPool pool, Map<UUID, WorkloadApi.Holder> holders, Map<String, String> policies) {
         return new WorkloadApi.PoolOutlook(
                 pool.pool().value(),
                 pool.code().name(),
                 pool.holders().stream()
-                        .map(holder -> known.get(UUID.fromString(holder.value())))
+                        .map(holder -> holders.get(UUID.fromString(holder.value())))
                         .filter(Objects::nonNull)
                         .toList(),
                 pool.heldByOthersGpuMilli() > 0,
@@ -313,7 +312,7 @@ final class ExplanationMapper {
     }
 
     /** The meaning of its rule, as a sentence with a leading blank. */
-    private static String right(Details details, @Nullable String rule) {
+    private static String ruleText(Details details, @Nullable String rule) {
         boolean preemptible = details.workload().preemptible();
         return switch (rule) {
             case null -> "";

@@ -32,7 +32,7 @@ class MovedWorkValidator implements WaitingMoveGuard {
 
     private static final String FIELD = "moveTo";
     /** The most submitters that a refusal names. */
-    private static final int MAX_NAMED = 5;
+    private static final int MAX_LISTED = 5;
 
     private static final String WAITS =
             " from workload where tenant_id = :tenant and queue_id in (:queues) and state in ('held', 'waiting', "
@@ -52,7 +52,7 @@ class MovedWorkValidator implements WaitingMoveGuard {
      * @param underPolicy whether they are under the target's policy already, so that the move gives them no other
      *     rights
      */
-    private record Kind(
+    private record WorkloadKind(
             WorkloadType type,
             OptionalInt gpus,
             OptionalInt minGpus,
@@ -72,17 +72,18 @@ class MovedWorkValidator implements WaitingMoveGuard {
                     }
                     return found;
                 })
-                .chain(terms -> kinds(session, tenant, ids, target.policy())
+                .chain(terms -> readKinds(session, tenant, ids, target.policy())
                         .invoke(kinds -> kinds.forEach(kind -> requireFits(kind, terms)))
-                        .chain(kinds -> room(session, tenant, terms, kinds))
-                        .chain(() -> submitters(session, tenant, ids))
-                        .chain(submitters ->
-                                rules(session, tenant, ids).invoke(rules -> requireAdmitted(submitters, rules, terms))))
+                        .chain(kinds -> requireRoom(session, tenant, terms, kinds))
+                        .chain(() -> readSubmitters(session, tenant, ids))
+                        .chain(submitters -> readRules(session, tenant, ids)
+                                .invoke(rules -> requireAdmitted(submitters, rules, terms))))
                 .replaceWithVoid();
     }
 
-    private Uni<Void> room(Mutiny.Session session, TenantId tenant, QueueTerms target, List<Kind> kinds) {
-        int moved = kinds.stream().mapToInt(Kind::count).sum();
+    private Uni<Void> requireRoom(
+            Mutiny.Session session, TenantId tenant, QueueTerms target, List<WorkloadKind> kinds) {
+        int moved = kinds.stream().mapToInt(WorkloadKind::count).sum();
         return moved == 0
                 ? Uni.createFrom().voidItem()
                 : submissionAdmission.requireRoom(
@@ -92,7 +93,7 @@ class MovedWorkValidator implements WaitingMoveGuard {
                         new SubmissionAdmission.Room(target.name(), target.maxWaiting(), moved));
     }
 
-    private static void requireFits(Kind kind, QueueTerms target) {
+    private static void requireFits(WorkloadKind kind, QueueTerms target) {
         if (!kind.type().fits(target.gpus().any())) {
             throw refused(
                     "type-does-not-fit",
@@ -138,12 +139,12 @@ class MovedWorkValidator implements WaitingMoveGuard {
             }
         });
         if (!strangers.isEmpty()) {
-            String more = strangers.size() > MAX_NAMED ? " and " + (strangers.size() - MAX_NAMED) + " more" : "";
+            String more = strangers.size() > MAX_LISTED ? " and " + (strangers.size() - MAX_LISTED) + " more" : "";
             throw refused(
                     "submitter-not-admitted",
                     "no access rule of queue " + target.name() + " admits the submitters of the waiting workloads: "
                             + String.join(
-                                    ", ", strangers.stream().limit(MAX_NAMED).toList()) + more,
+                                    ", ", strangers.stream().limit(MAX_LISTED).toList()) + more,
                     "a queue whose access rules admit them; add a rule to this queue first");
         }
     }
@@ -153,7 +154,7 @@ class MovedWorkValidator implements WaitingMoveGuard {
                 Problem.of(422, code, message, List.of(new Problem.Field(FIELD, message, accepted))));
     }
 
-    private static Uni<List<Kind>> kinds(
+    private static Uni<List<WorkloadKind>> readKinds(
             Mutiny.Session session, TenantId tenant, List<UUID> sources, UUID targetPolicy) {
         return session.createNativeQuery(
                         "select type, gpus, min_gpus, priority, preemptible, policy_id = :policy, count(*)" + WAITS
@@ -164,10 +165,10 @@ class MovedWorkValidator implements WaitingMoveGuard {
                 .setParameter("policy", targetPolicy)
                 .getResultList()
                 .map(rows -> rows.stream()
-                        .map(row -> new Kind(
+                        .map(row -> new WorkloadKind(
                                 WorkloadType.of((String) row[0]),
-                                number(row[1]),
-                                number(row[2]),
+                                optionalInt(row[1]),
+                                optionalInt(row[2]),
                                 ((Number) row[3]).intValue(),
                                 Boolean.TRUE.equals(row[4]),
                                 Boolean.TRUE.equals(row[5]),
@@ -175,11 +176,12 @@ class MovedWorkValidator implements WaitingMoveGuard {
                         .toList());
     }
 
-    private static OptionalInt number(@Nullable Object column) {
+    private static OptionalInt optionalInt(@Nullable Object column) {
         return column == null ? OptionalInt.empty() : OptionalInt.of(((Number) column).intValue());
     }
 
-    private static Uni<Map<UUID, Set<String>>> submitters(Mutiny.Session session, TenantId tenant, List<UUID> sources) {
+    private static Uni<Map<UUID, Set<String>>> readSubmitters(
+            Mutiny.Session session, TenantId tenant, List<UUID> sources) {
         return session.createNativeQuery("select distinct queue_id, submitted_by" + WAITS, Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("queues", sources)
@@ -192,7 +194,8 @@ class MovedWorkValidator implements WaitingMoveGuard {
                 });
     }
 
-    private static Uni<Map<UUID, QueueAccessRules>> rules(Mutiny.Session session, TenantId tenant, List<UUID> queues) {
+    private static Uni<Map<UUID, QueueAccessRules>> readRules(
+            Mutiny.Session session, TenantId tenant, List<UUID> queues) {
         return session.createNativeQuery(
                         "select queue_id, subject_kind, subject from access_rule where tenant_id = :tenant and "
                                 + "queue_id in (:queues)",

@@ -18,32 +18,28 @@ public interface OutlookSource {
      * The forecast of a workload.
      *
      * @param asOf the moment of all the other values
-     * @param standing the workload's standing after the leader's decisions at that moment
+     * @param status the workload's status after the leader's decisions at that moment
      * @param reasons why it waits, per pool; empty unless it waits
      * @param outlook empty unless it waits for room or a right
      * @param startsAt the start, if running workloads end at their maximum run time and no others arrive; empty if
      *     unknown
      */
     record Prospect(
-            Instant asOf,
-            Standing standing,
-            List<Reason> reasons,
-            Optional<Outlook> outlook,
-            Optional<Instant> startsAt) {
+            Instant asOf, Status status, List<Reason> reasons, Optional<Outlook> outlook, Optional<Instant> startsAt) {
 
         public Prospect {
             reasons = List.copyOf(reasons);
         }
     }
 
-    /** The standing of a workload. */
-    enum Standing {
+    /** The status of a workload. */
+    enum Status {
         /** It waits for the given reasons. */
         WAITS,
         /** The leader's next plan starts it. */
         STARTS,
         /** The leader does not consider it, for a reason that it stored. */
-        KEPT_BACK,
+        EXCLUDED,
         /** It no longer waits, or did not exist yet. */
         UNKNOWN
     }
@@ -52,5 +48,5 @@ public interface OutlookSource {
      * Computes the prospect of a workload. Empty if that would take too long; never fails. The workload's tenant may
      * see the complete result.
      */
-    Uni<Optional<Prospect>> of(UUID workload);
+    Uni<Optional<Prospect>> prospectOf(UUID workload);
 }

@@ -33,9 +33,9 @@ import org.hibernate.reactive.mutiny.Mutiny;
 class QueueDirectory {
 
     /** Far above the number of queues that are active at a time. At this size the cache is cleared. */
-    private static final int MAX_REMEMBERED = 20_000;
+    private static final int MAX_CACHED = 20_000;
 
-    private static final String READ = """
+    private static final String SELECT_QUEUES = """
             select cast(json_build_object('id', q.id, 'name', q.name, 'version', q.version, 'rulesVersion',
                 q.rules_version, 'policyVersion', p.version, 'profileVersion', f.version, 'policy', p.name,
                 'maxPriority', p.max_priority,
@@ -57,46 +57,46 @@ class QueueDirectory {
 
     private final TenantTransactions transactions;
     private final ObjectMapper json;
-    private final long keptNanos;
-    private final Map<Key, Remembered> remembered = new ConcurrentHashMap<>();
+    private final long cacheNanos;
+    private final Map<Key, CachedTerms> cache = new ConcurrentHashMap<>();
 
     private record Key(TenantId tenant, String queue) {}
 
-    private record Remembered(QueueTerms terms, long sinceNanos) {}
+    private record CachedTerms(QueueTerms terms, long readNanos) {}
 
     QueueDirectory(TenantTransactions transactions, ObjectMapper json, WorkloadsConfig config) {
         this.transactions = transactions;
         this.json = json;
-        this.keptNanos = config.queueCache().toNanos();
+        this.cacheNanos = config.queueCache().toNanos();
     }
 
     /**
      * Queues by name; a name without an open queue is absent.
      *
-     * @param remembered whether any of them comes from the cache
+     * @param fromCache whether any of them comes from the cache
      */
-    record Found(Map<String, QueueTerms> terms, boolean remembered) {}
+    record FoundQueues(Map<String, QueueTerms> terms, boolean fromCache) {}
 
     /** Takes queues from the cache and reads only the others. */
-    Uni<Found> find(TenantId tenant, Collection<String> names) {
+    Uni<FoundQueues> find(TenantId tenant, Collection<String> names) {
         Map<String, QueueTerms> found = new HashMap<>();
         Set<String> missing = new TreeSet<>();
         long now = System.nanoTime();
         for (String name : names) {
-            Remembered known = remembered.get(new Key(tenant, name));
-            if (known != null && now - known.sinceNanos() < keptNanos) {
-                found.put(name, known.terms());
+            CachedTerms cached = cache.get(new Key(tenant, name));
+            if (cached != null && now - cached.readNanos() < cacheNanos) {
+                found.put(name, cached.terms());
             } else {
                 missing.add(name);
             }
         }
         if (missing.isEmpty()) {
-            return Uni.createFrom().item(new Found(found, true));
+            return Uni.createFrom().item(new FoundQueues(found, true));
         }
-        boolean remembered = !found.isEmpty();
+        boolean fromCache = !found.isEmpty();
         return read(tenant, missing).map(read -> {
             found.putAll(read);
-            return new Found(found, remembered);
+            return new FoundQueues(found, fromCache);
         });
     }
 
@@ -108,29 +108,29 @@ class QueueDirectory {
     /** Reads the present queues in this transaction. */
     Uni<Map<String, QueueTerms>> read(Mutiny.Session session, TenantId tenant, Set<String> names) {
         long now = System.nanoTime();
-        return session.createNativeQuery(READ, String.class)
+        return session.createNativeQuery(SELECT_QUEUES, String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("names", write(names))
                 .getResultList()
                 .map(rows -> {
-                    if (remembered.size() > MAX_REMEMBERED) {
-                        remembered.clear();
+                    if (cache.size() > MAX_CACHED) {
+                        cache.clear();
                     }
                     Map<String, QueueTerms> found = new HashMap<>();
                     for (String row : rows) {
-                        QueueTerms terms = read(row);
+                        QueueTerms terms = parse(row);
                         found.put(terms.name(), terms);
-                        remembered.put(new Key(tenant, terms.name()), new Remembered(terms, now));
+                        cache.put(new Key(tenant, terms.name()), new CachedTerms(terms, now));
                     }
                     return found;
                 });
     }
 
-    void forget(TenantId tenant, Collection<String> names) {
-        names.forEach(name -> remembered.remove(new Key(tenant, name)));
+    void invalidate(TenantId tenant, Collection<String> names) {
+        names.forEach(name -> cache.remove(new Key(tenant, name)));
     }
 
-    private QueueTerms read(String row) {
+    private QueueTerms parse(String row) {
         try {
             JsonNode node = json.readTree(row);
             List<AccessRule> rules = new ArrayList<>();

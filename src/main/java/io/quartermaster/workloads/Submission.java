@@ -145,12 +145,12 @@ public record Submission(
                 "a whole number within the range of the profile, such as \"4\"");
     }
 
-    DesiredState wish() {
+    DesiredState desiredState() {
         return Boolean.TRUE.equals(hold) ? DesiredState.HOLD : DesiredState.RUN;
     }
 
     /** The type of a checked submission. */
-    WorkloadType known() {
+    WorkloadType requiredType() {
         if (type == null) {
             throw new IllegalStateException("a submission without a type has passed its check");
         }
@@ -158,7 +158,7 @@ public record Submission(
     }
 
     /** The queue of a checked submission. */
-    String knownQueue() {
+    String requiredQueue() {
         if (queue == null) {
             throw new IllegalStateException("a submission without a queue has passed its check");
         }
@@ -202,7 +202,7 @@ public record Submission(
                     || RESERVED_VARIABLE.matcher(key).matches()) {
                 invalid.add(
                         field,
-                        "\"" + shown(key) + "\" is not a valid name of a variable",
+                        "\"" + quote(key) + "\" is not a valid name of a variable",
                         "letters, digits and underscores; not a name that the executor sets, such as QM_... or "
                                 + "CUDA_VISIBLE_DEVICES");
                 return;
@@ -238,7 +238,7 @@ public record Submission(
                     || !isText(value)) {
                 invalid.add(
                         field,
-                        "\"" + shown(label.getKey()) + "\" is not a valid label, or its value is not valid",
+                        "\"" + quote(label.getKey()) + "\" is not a valid label, or its value is not valid",
                         "a key of letters, digits and ._/- up to 127, and a text up to " + MAX_LABEL_CHARS);
                 return;
             }
@@ -277,7 +277,7 @@ public record Submission(
     }
 
     /** A part of the input, safe to show in a response. */
-    private static String shown(String text) {
+    private static String quote(String text) {
         String line = text.codePoints()
                 .limit(40)
                 .map(c -> Character.isISOControl(c) || Character.getType(c) == Character.SURROGATE ? '?' : c)

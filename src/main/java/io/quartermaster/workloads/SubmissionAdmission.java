@@ -6,7 +6,7 @@ import io.quartermaster.platform.http.Problem;
 import io.quartermaster.platform.http.ProblemException;
 import io.quartermaster.platform.redis.RedisScript;
 import io.quartermaster.platform.redis.RedisScriptRunner;
-import io.quartermaster.platform.redis.RedisScriptRunner.RedisAway;
+import io.quartermaster.platform.redis.RedisScriptRunner.RedisUnavailable;
 import io.quartermaster.workloads.counters.LiveCounters;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.redis.client.Response;
@@ -36,7 +36,7 @@ import org.jboss.logging.Logger;
 class SubmissionAdmission {
 
     /** The delay before a retry with a full queue. It is fixed, because the start of waiting workloads is unknown. */
-    private static final Duration QUEUE_FULL_RETRY = Duration.ofSeconds(10);
+    private static final Duration QUEUE_FULL_RETRY_DELAY = Duration.ofSeconds(10);
 
     private static final Logger LOG = Logger.getLogger(SubmissionAdmission.class);
     private static final RedisScript ADMIT = RedisScript.named("admit");
@@ -62,11 +62,11 @@ class SubmissionAdmission {
     private final RedisScriptRunner scripts;
     private final int perSecond;
     private final int burst;
-    private final Duration hold;
+    private final Duration holdTime;
 
     /** The room that a submission needs in one queue. */
-    record Ask(UUID queue, String name, int maxWaiting, List<UUID> workloads) {
-        Ask {
+    record RoomRequest(UUID queue, String name, int maxWaiting, List<UUID> workloads) {
+        RoomRequest {
             workloads = List.copyOf(workloads);
         }
 
@@ -78,16 +78,16 @@ class SubmissionAdmission {
     /**
      * The room that moved workloads need in a queue.
      *
-     * @param more how many more workloads would wait in it
+     * @param additional how many more workloads would wait in it
      */
-    record Room(String queue, int maxWaiting, int more) {}
+    record Room(String queue, int maxWaiting, int additional) {}
 
     @Inject
     SubmissionAdmission(RedisScriptRunner scripts, WorkloadsConfig config) {
         this(scripts, config.submissionsPerSecond(), config.submissionBurst(), config.holdTime());
     }
 
-    SubmissionAdmission(RedisScriptRunner scripts, int perSecond, int burst, Duration hold) {
+    SubmissionAdmission(RedisScriptRunner scripts, int perSecond, int burst, Duration holdTime) {
         if (perSecond < 1 || burst < WorkloadApi.MAX_BATCH) {
             throw new IllegalArgumentException(
                     "quartermaster.workloads.submissions-per-second must be at least 1, submission-burst at least "
@@ -96,7 +96,7 @@ class SubmissionAdmission {
         this.scripts = scripts;
         this.perSecond = perSecond;
         this.burst = burst;
-        this.hold = hold;
+        this.holdTime = holdTime;
     }
 
     /**
@@ -104,8 +104,8 @@ class SubmissionAdmission {
      * {@link #countInDatabase} decides in the transaction. A refusal is a {@link ProblemException} that states the
      * failed check with its numbers.
      */
-    Uni<Boolean> hold(TenantId tenant, List<Ask> asks) {
-        return decide(tenant, asks).map(verdict -> switch (verdict) {
+    Uni<Boolean> tryHold(TenantId tenant, List<RoomRequest> roomRequests) {
+        return decide(tenant, roomRequests).map(verdict -> switch (verdict) {
             case Verdict.Admitted admitted -> true;
             case Verdict.Refused refused -> throw refused.problem();
             case Verdict.Unknown unknown -> false;
@@ -121,20 +121,20 @@ class SubmissionAdmission {
         record Unknown() implements Verdict {}
     }
 
-    Uni<Verdict> decide(TenantId tenant, List<Ask> asks) {
-        List<String> keys = new ArrayList<>(List.of(LiveCounters.key(tenant), rateKey(tenant)));
+    Uni<Verdict> decide(TenantId tenant, List<RoomRequest> roomRequests) {
+        List<String> keys = new ArrayList<>(List.of(LiveCounters.countersKey(tenant), rateKey(tenant)));
         List<String> arguments = new ArrayList<>(
-                List.of(Integer.toString(perSecond), Integer.toString(burst), Long.toString(hold.toMillis())));
-        for (Ask ask : asks) {
-            keys.add(LiveCounters.holds(tenant, ask.queue()));
-            arguments.add(ask.queue().toString());
-            arguments.add(Integer.toString(ask.maxWaiting()));
-            arguments.add(Integer.toString(ask.workloads().size()));
-            ask.workloads().forEach(id -> arguments.add(id.toString()));
+                List.of(Integer.toString(perSecond), Integer.toString(burst), Long.toString(holdTime.toMillis())));
+        for (RoomRequest roomRequest : roomRequests) {
+            keys.add(LiveCounters.holdsKey(tenant, roomRequest.queue()));
+            arguments.add(roomRequest.queue().toString());
+            arguments.add(Integer.toString(roomRequest.maxWaiting()));
+            arguments.add(Integer.toString(roomRequest.workloads().size()));
+            roomRequest.workloads().forEach(id -> arguments.add(id.toString()));
         }
         return scripts.run(ADMIT, keys, arguments)
-                .map(answer -> verdict(answer, asks))
-                .onFailure(RedisAway.class)
+                .map(answer -> toVerdict(answer, roomRequests))
+                .onFailure(RedisUnavailable.class)
                 .recoverWithItem(new Verdict.Unknown());
     }
 
@@ -142,18 +142,18 @@ class SubmissionAdmission {
      * Releases the holds of admitted submissions that were not stored, so that they do not count for the tenant's rate.
      * A hold that is not released expires.
      */
-    Uni<Void> release(TenantId tenant, List<Ask> asks) {
+    Uni<Void> release(TenantId tenant, List<RoomRequest> roomRequests) {
         List<String> keys = new ArrayList<>(List.of(rateKey(tenant)));
         List<String> arguments = new ArrayList<>(List.of(Integer.toString(burst)));
-        for (Ask ask : asks) {
-            keys.add(LiveCounters.holds(tenant, ask.queue()));
-            arguments.add(Integer.toString(ask.workloads().size()));
-            ask.workloads().forEach(id -> arguments.add(id.toString()));
+        for (RoomRequest roomRequest : roomRequests) {
+            keys.add(LiveCounters.holdsKey(tenant, roomRequest.queue()));
+            arguments.add(Integer.toString(roomRequest.workloads().size()));
+            roomRequest.workloads().forEach(id -> arguments.add(id.toString()));
         }
         return scripts.run(RELEASE, keys, arguments)
-                .onFailure(RedisAway.class)
+                .onFailure(RedisUnavailable.class)
                 .invoke(e -> LOG.debugf("the holds were not released and will expire: %s", e.getMessage()))
-                .onFailure(RedisAway.class)
+                .onFailure(RedisUnavailable.class)
                 .recoverWithNull()
                 .replaceWithVoid();
     }
@@ -161,33 +161,39 @@ class SubmissionAdmission {
     /**
      * Makes the checks of the script in PostgreSQL, without a lock. A dry run uses it too, because it holds nothing.
      */
-    Uni<Void> countInDatabase(Mutiny.Session session, TenantId tenant, List<Ask> asks) {
+    Uni<Void> countInDatabase(Mutiny.Session session, TenantId tenant, List<RoomRequest> roomRequests) {
         return session.createNativeQuery(COUNT, Long.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("since", firstIdOfWindow())
                 .setParameter("most", burst + 1)
-                .setParameter("queues", array(asks, ask -> ask.queue().toString()))
+                .setParameter("queues", sqlArray(roomRequests, roomRequest -> roomRequest
+                        .queue()
+                        .toString()))
                 .setParameter(
-                        "caps", array(asks, ask -> Integer.toString(ask.room().maxWaiting())))
+                        "caps",
+                        sqlArray(
+                                roomRequests,
+                                roomRequest ->
+                                        Integer.toString(roomRequest.room().maxWaiting())))
                 .getResultList()
-                .invoke(counts -> check(asks, counts))
+                .invoke(counts -> requireRoomAndRate(roomRequests, counts))
                 .replaceWithVoid();
     }
 
     /** @param counts the submissions of the window, then the waiting workloads of each queue */
-    private void check(List<Ask> asks, List<Long> counts) {
-        long asked = 0;
-        for (int i = 0; i < asks.size(); i++) {
-            Room room = asks.get(i).room();
+    private void requireRoomAndRate(List<RoomRequest> roomRequests, List<Long> counts) {
+        long requested = 0;
+        for (int i = 0; i < roomRequests.size(); i++) {
+            Room room = roomRequests.get(i).room();
             long waiting = counts.get(i + 1);
-            if (waiting + room.more() > room.maxWaiting()) {
+            if (waiting + room.additional() > room.maxWaiting()) {
                 throw queueFull(room, waiting);
             }
-            asked += room.more();
+            requested += room.additional();
         }
-        long beyond = counts.getFirst() + asked - burst;
-        if (beyond > 0) {
-            throw tooFast(beyond * 1_000L / perSecond);
+        long excess = counts.getFirst() + requested - burst;
+        if (excess > 0) {
+            throw rateExceeded(excess * 1_000L / perSecond);
         }
     }
 
@@ -208,7 +214,7 @@ class SubmissionAdmission {
                         .setParameter("most", room.maxWaiting() + 1)
                         .getSingleResult())
                 .map(waiting -> {
-                    if (waiting + room.more() > room.maxWaiting()) {
+                    if (waiting + room.additional() > room.maxWaiting()) {
                         throw queueFull(room, waiting);
                     }
                     return null;
@@ -224,11 +230,11 @@ class SubmissionAdmission {
         return new UUID((System.currentTimeMillis() - windowMillis) << 16, 0);
     }
 
-    private static String array(List<Ask> asks, Function<Ask, String> value) {
-        return asks.stream().map(value).collect(Collectors.joining(",", "{", "}"));
+    private static String sqlArray(List<RoomRequest> roomRequests, Function<RoomRequest, String> value) {
+        return roomRequests.stream().map(value).collect(Collectors.joining(",", "{", "}"));
     }
 
-    private Verdict verdict(Response answer, List<Ask> asks) {
+    private Verdict toVerdict(Response answer, List<RoomRequest> roomRequests) {
         String word = answer.get(0).toString();
         return switch (word) {
             case "ok" -> new Verdict.Admitted();
@@ -236,9 +242,9 @@ class SubmissionAdmission {
             case "tenant" -> new Verdict.Refused(tenantSuspended());
             case "queue" ->
                 new Verdict.Refused(queueFull(
-                        asks.get(answer.get(1).toInteger() - 1).room(),
+                        roomRequests.get(answer.get(1).toInteger() - 1).room(),
                         answer.get(2).toLong()));
-            case "rate" -> new Verdict.Refused(tooFast(answer.get(1).toLong()));
+            case "rate" -> new Verdict.Refused(rateExceeded(answer.get(1).toLong()));
             default -> throw new IllegalStateException("the admission script returned " + word);
         };
     }
@@ -262,13 +268,14 @@ class SubmissionAdmission {
                     Optional.empty());
         }
         String detail = "queue " + room.queue() + " is full: " + waiting + " of at most " + room.maxWaiting()
-                + (room.maxWaiting() == 1 ? " workload waits" : " workloads wait") + ", and " + room.more()
-                + (room.more() == 1 ? " more does" : " more do")
+                + (room.maxWaiting() == 1 ? " workload waits" : " workloads wait") + ", and " + room.additional()
+                + (room.additional() == 1 ? " more does" : " more do")
                 + " not fit. Submit again later, or to another queue";
-        return new ProblemException(Problem.of(429, "queue-full", detail, List.of()), Optional.of(QUEUE_FULL_RETRY));
+        return new ProblemException(
+                Problem.of(429, "queue-full", detail, List.of()), Optional.of(QUEUE_FULL_RETRY_DELAY));
     }
 
-    private ProblemException tooFast(long waitMillis) {
+    private ProblemException rateExceeded(long waitMillis) {
         String detail = "the tenant may submit " + GpuFormat.count(perSecond, "workload") + " per second and " + burst
                 + " in a burst; submit again in " + waitMillis + " ms";
         return new ProblemException(

@@ -43,38 +43,38 @@ import java.util.concurrent.TimeoutException;
 @ApplicationScoped
 class SubmissionGroups {
 
-    static final int MOST_MEMBERS = 64;
+    static final int MAX_MEMBERS = 64;
     /** The most workloads of one group. */
-    static final int MOST_WORKLOADS = 256;
+    static final int MAX_WORKLOADS = 256;
     /** A submission with more workloads than this is committed alone and immediately. */
-    static final int LARGEST_MEMBER = 32;
+    static final int MAX_WORKLOADS_PER_MEMBER = 32;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration COMMIT_TIMEOUT = Duration.ofSeconds(30);
     /** The pause after a lost connection, in which the pool drops it. Otherwise the next group could get it, too. */
-    private static final Duration AFTER_OUTAGE = Duration.ofMillis(50);
+    private static final Duration PAUSE_AFTER_OUTAGE = Duration.ofMillis(50);
 
     private final SubmissionStore store;
     private final Vertx vertx;
     /** The tenants with a group in progress. */
-    private final Map<TenantId, Lane> lanes = new ConcurrentHashMap<>();
+    private final Map<TenantId, Backlog> backlogs = new ConcurrentHashMap<>();
 
     SubmissionGroups(SubmissionStore store, Vertx vertx) {
         this.store = store;
         this.vertx = vertx;
     }
 
-    private record Waiting(Member member, UniEmitter<? super Outcome> emitter) {}
+    private record PendingMember(Member member, UniEmitter<? super Outcome> emitter) {}
 
     /** The name of a key: equal keys of different callers are different keys. */
     private record KeyName(String subject, String key) {}
 
     /** What waits for the end of a tenant's group. Changed only inside {@link Map#compute}. */
-    private static final class Lane {
+    private static final class Backlog {
 
         private final Context context;
-        private final Deque<Waiting> waiting = new ArrayDeque<>();
+        private final Deque<PendingMember> pending = new ArrayDeque<>();
 
-        Lane(Context context) {
+        Backlog(Context context) {
             this.context = context;
         }
 
@@ -82,12 +82,12 @@ class SubmissionGroups {
          * The next group: as many as fit, in the order of their arrival. It ends before a repeated key, because a call
          * must not have the same key twice.
          */
-        List<Waiting> take() {
-            List<Waiting> group = new ArrayList<>();
+        List<PendingMember> takeBatch() {
+            List<PendingMember> group = new ArrayList<>();
             Set<KeyName> keys = new HashSet<>();
             int workloads = 0;
-            while (group.size() < MOST_MEMBERS) {
-                Waiting next = waiting.peek();
+            while (group.size() < MAX_MEMBERS) {
+                PendingMember next = pending.peek();
                 if (next == null) {
                     break;
                 }
@@ -95,10 +95,10 @@ class SubmissionGroups {
                 workloads += member.rows().size();
                 Optional<KeyName> key =
                         member.keyed().map(KeyedAnswer::key).map(text -> new KeyName(member.subject(), text));
-                if (workloads > MOST_WORKLOADS || key.isPresent() && !keys.add(key.get())) {
+                if (workloads > MAX_WORKLOADS || key.isPresent() && !keys.add(key.get())) {
                     break;
                 }
-                group.add(waiting.remove());
+                group.add(pending.remove());
             }
             return group;
         }
@@ -113,57 +113,57 @@ class SubmissionGroups {
      */
     Uni<Outcome> submit(TenantId tenant, Member member) {
         return CallerContextSwitch.resume(Uni.createFrom().emitter(emitter -> {
-            Waiting waiting = new Waiting(member, emitter);
-            if (member.rows().size() > LARGEST_MEMBER) {
-                context().runOnContext(run -> commit(tenant, List.of(waiting), () -> {}));
+            PendingMember pendingMember = new PendingMember(member, emitter);
+            if (member.rows().size() > MAX_WORKLOADS_PER_MEMBER) {
+                rootContext().runOnContext(run -> commit(tenant, List.of(pendingMember), () -> {}));
             } else {
-                enter(tenant, waiting);
+                enqueue(tenant, pendingMember);
             }
         }));
     }
 
-    private void enter(TenantId tenant, Waiting waiting) {
+    private void enqueue(TenantId tenant, PendingMember pendingMember) {
         boolean[] isFirst = {false};
-        Lane lane = lanes.compute(tenant, (id, known) -> {
-            isFirst[0] = known == null;
-            Lane entered = known == null ? new Lane(context()) : known;
-            entered.waiting.add(waiting);
-            return entered;
+        Backlog joined = backlogs.compute(tenant, (id, present) -> {
+            isFirst[0] = present == null;
+            Backlog backlog = present == null ? new Backlog(rootContext()) : present;
+            backlog.pending.add(pendingMember);
+            return backlog;
         });
         if (isFirst[0]) {
-            lane.context.runOnContext(run -> next(tenant));
+            joined.context.runOnContext(run -> commitNextGroup(tenant));
         }
     }
 
     /** A context without the data of any request, since the work outlasts that request. */
-    private Context context() {
+    private Context rootContext() {
         Context current = Vertx.currentContext();
         return current == null ? vertx.getOrCreateContext() : VertxContext.getRootContext(current);
     }
 
     /** Starts the tenant's next group, or ends its lane if nothing waits. */
-    private void next(TenantId tenant) {
-        List<Waiting> group = new ArrayList<>();
-        lanes.compute(tenant, (id, lane) -> {
-            if (lane != null) {
-                group.addAll(lane.take());
+    private void commitNextGroup(TenantId tenant) {
+        List<PendingMember> group = new ArrayList<>();
+        backlogs.compute(tenant, (id, backlog) -> {
+            if (backlog != null) {
+                group.addAll(backlog.takeBatch());
             }
-            return group.isEmpty() ? null : lane;
+            return group.isEmpty() ? null : backlog;
         });
         if (!group.isEmpty()) {
-            commit(tenant, group, () -> next(tenant));
+            commit(tenant, group, () -> commitNextGroup(tenant));
         }
     }
 
     /** @param then runs before the members learn their outcomes, so that the next group need not wait for that */
-    private void commit(TenantId tenant, List<Waiting> group, Runnable then) {
-        submit(tenant, group).onComplete(answer -> {
-            if (answer.failed() && group.size() > 1 && isOfOneMember(answer.cause())) {
+    private void commit(TenantId tenant, List<PendingMember> group, Runnable then) {
+        submitGroup(tenant, group).onComplete(answer -> {
+            if (answer.failed() && group.size() > 1 && mayConcernOneMember(answer.cause())) {
                 commitOneByOne(tenant, new ArrayDeque<>(group), then);
                 return;
             }
-            if (answer.failed() && !isOfOneMember(answer.cause())) {
-                vertx.setTimer(AFTER_OUTAGE.toMillis(), passed -> then.run());
+            if (answer.failed() && !mayConcernOneMember(answer.cause())) {
+                vertx.setTimer(PAUSE_AFTER_OUTAGE.toMillis(), passed -> then.run());
             } else {
                 then.run();
             }
@@ -177,8 +177,8 @@ class SubmissionGroups {
         });
     }
 
-    private void commitOneByOne(TenantId tenant, Deque<Waiting> group, Runnable then) {
-        Waiting first = group.poll();
+    private void commitOneByOne(TenantId tenant, Deque<PendingMember> group, Runnable then) {
+        PendingMember first = group.poll();
         if (first == null) {
             then.run();
         } else {
@@ -186,17 +186,18 @@ class SubmissionGroups {
         }
     }
 
-    private Future<List<Outcome>> submit(TenantId tenant, List<Waiting> group) {
+    private Future<List<Outcome>> submitGroup(TenantId tenant, List<PendingMember> group) {
         Future<List<Outcome>> answer;
         try {
-            answer = store.submit(tenant, group.stream().map(Waiting::member).toList());
+            answer = store.submit(
+                    tenant, group.stream().map(PendingMember::member).toList());
         } catch (RuntimeException e) {
             return Future.failedFuture(e);
         }
-        return answer.timeout(PATIENCE.toSeconds(), TimeUnit.SECONDS)
+        return answer.timeout(COMMIT_TIMEOUT.toSeconds(), TimeUnit.SECONDS)
                 .recover(failure -> Future.failedFuture(
                         failure instanceof TimeoutException
-                                ? new SocketException("PostgreSQL did not answer a submission within " + PATIENCE)
+                                ? new SocketException("PostgreSQL did not answer a submission within " + COMMIT_TIMEOUT)
                                 : failure));
     }
 
@@ -204,7 +205,7 @@ class SubmissionGroups {
      * Whether the database rolled the group back for a reason that one member may have caused: its data, or a lock that
      * it waited for. Without an SQLSTATE, the group may have been committed. An outage concerns all members.
      */
-    private static boolean isOfOneMember(Throwable failure) {
+    private static boolean mayConcernOneMember(Throwable failure) {
         String state = DatabaseFailures.state(failure);
         return state != null
                 && (!DatabaseFailures.isTransientState(state)

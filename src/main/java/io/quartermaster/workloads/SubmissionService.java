@@ -62,7 +62,8 @@ class SubmissionService {
         this.counts = counts;
     }
 
-    Uni<Response> one(TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
+    Uni<Response> submitOne(
+            TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a submission: queue, name, type, command");
         }
@@ -70,7 +71,7 @@ class SubmissionService {
         body.check("", invalid);
         invalid.throwIfAny();
         Request request = new Request(tenant, caller, List.of(body), i -> "", params, uri);
-        return run(
+        return submitCounted(
                 request,
                 body,
                 submitted -> WriteReply.created(
@@ -79,7 +80,7 @@ class SubmissionService {
                         submitted.getFirst()));
     }
 
-    Uni<Response> batch(
+    Uni<Response> submitBatch(
             TenantId tenant, Caller caller, WorkloadApi.@Nullable Batch body, WriteParams params, UriInfo uri) {
         List<@Nullable Submission> items = body == null || body.items() == null ? List.of() : body.items();
         if (items.isEmpty() || items.size() > WorkloadApi.MAX_BATCH) {
@@ -99,98 +100,103 @@ class SubmissionService {
         }
         invalid.throwIfAny();
         Request request = new Request(tenant, caller, known, i -> "items[" + i + "].", params, uri);
-        return run(
+        return submitCounted(
                 request, body, submitted -> new WriteReply(201, new WorkloadApi.SubmittedBatch(submitted), Map.of()));
     }
 
-    /** @param at the prefix of the field names of each item */
+    /** @param fieldPrefix the prefix of the field names of each item */
     private record Request(
             TenantId tenant,
             Caller caller,
             List<Submission> items,
-            Function<Integer, String> at,
+            Function<Integer, String> fieldPrefix,
             WriteParams params,
             UriInfo uri) {
 
         Set<String> queueNames() {
             Set<String> names = new TreeSet<>();
-            items.forEach(item -> names.add(item.knownQueue()));
+            items.forEach(item -> names.add(item.requiredQueue()));
             return names;
         }
     }
 
     /** The cached terms of a queue are outdated. */
-    private static final class Outdated extends RuntimeException {
+    private static final class OutdatedTerms extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        Outdated() {
+        OutdatedTerms() {
             super("a queue has changed", null, false, false);
         }
     }
 
-    private Uni<Response> run(
+    private Uni<Response> submitCounted(
             Request request, @Nullable Object body, Function<List<WorkloadApi.Submitted>, WriteReply> answer) {
-        Uni<Response> run = attempt(request, body, answer);
+        Uni<Response> run = submitWithRetry(request, body, answer);
         return request.params().mode() == WriteMode.DRY_RUN
                 ? run
                 : counts.count(request.items().size(), run);
     }
 
-    private Uni<Response> attempt(
+    private Uni<Response> submitWithRetry(
             Request request, @Nullable Object body, Function<List<WorkloadApi.Submitted>, WriteReply> answer) {
         return Uni.createFrom()
-                .deferred(() -> enter(request).chain(entry -> write(request, entry, body, answer)))
-                .onFailure(Outdated.class)
-                .invoke(() -> queues.forget(request.tenant(), request.queueNames()))
-                .onFailure(Outdated.class)
+                .deferred(() -> prepare(request).chain(preparation -> store(request, preparation, body, answer)))
+                .onFailure(OutdatedTerms.class)
+                .invoke(() -> queues.invalidate(request.tenant(), request.queueNames()))
+                .onFailure(OutdatedTerms.class)
                 .retry()
                 .atMost(1)
-                .onFailure(Outdated.class)
+                .onFailure(OutdatedTerms.class)
                 .transform(e -> ProblemException.conflict(
                         "queue-changed", "a queue changed during the submission; nothing was submitted, so try again"));
     }
 
     /** The result of the steps before the transaction. */
-    private sealed interface Entry {
+    private sealed interface Preparation {
 
         /** The submission may enter. Either Redis holds room for it, or PostgreSQL has yet to count. */
-        record Open(List<UUID> ids, Map<String, QueueTerms> terms, List<SubmissionAdmission.Ask> asks, boolean held)
-                implements Entry {}
+        record Ready(
+                List<UUID> ids,
+                Map<String, QueueTerms> terms,
+                List<SubmissionAdmission.RoomRequest> roomRequests,
+                boolean held)
+                implements Preparation {}
 
-        record Refused(ProblemException problem) implements Entry {}
+        record Refused(ProblemException problem) implements Preparation {}
     }
 
     /**
      * Takes all steps before the transaction, above all the call to Redis: no request may wait for Redis while it holds
      * a database connection.
      */
-    private Uni<Entry> enter(Request request) {
+    private Uni<Preparation> prepare(Request request) {
         List<UUID> ids = request.items().stream().map(item -> Ids.next()).toList();
-        return allowed(request)
+        return findAcceptingQueues(request)
                 .chain(terms -> {
-                    List<SubmissionAdmission.Ask> asks = asks(request, terms, ids);
-                    return admit(request, asks).<Entry>map(held -> new Entry.Open(ids, terms, asks, held));
+                    List<SubmissionAdmission.RoomRequest> roomRequests = roomRequests(request, terms, ids);
+                    return tryHold(request, roomRequests)
+                            .<Preparation>map(held -> new Preparation.Ready(ids, terms, roomRequests, held));
                 })
                 .onFailure(ProblemException.class)
-                .recoverWithItem(e -> new Entry.Refused((ProblemException) e));
+                .recoverWithItem(e -> new Preparation.Refused((ProblemException) e));
     }
 
     /**
      * Returns the requested queues if all of them accept the submission. Cached terms never refuse: the queues are read
      * again first.
      */
-    private Uni<Map<String, QueueTerms>> allowed(Request request) {
+    private Uni<Map<String, QueueTerms>> findAcceptingQueues(Request request) {
         Set<String> names = request.queueNames();
         return queues.find(request.tenant(), names).chain(found -> {
-            Optional<ProblemException> refusal = refusal(request, found.terms());
+            Optional<ProblemException> refusal = findRefusal(request, found.terms());
             if (refusal.isEmpty()) {
                 return Uni.createFrom().item(found.terms());
             }
-            if (!found.remembered()) {
+            if (!found.fromCache()) {
                 return Uni.createFrom().failure(refusal.get());
             }
             return queues.read(request.tenant(), names).invoke(terms -> {
-                Optional<ProblemException> still = refusal(request, terms);
+                Optional<ProblemException> still = findRefusal(request, terms);
                 if (still.isPresent()) {
                     throw still.get();
                 }
@@ -198,9 +204,9 @@ class SubmissionService {
         });
     }
 
-    private Uni<Boolean> admit(Request request, List<SubmissionAdmission.Ask> asks) {
+    private Uni<Boolean> tryHold(Request request, List<SubmissionAdmission.RoomRequest> roomRequests) {
         return request.params().mode() == WriteMode.COMMIT
-                ? submissionAdmission.hold(request.tenant(), asks)
+                ? submissionAdmission.tryHold(request.tenant(), roomRequests)
                 : Uni.createFrom().item(false);
     }
 
@@ -208,76 +214,77 @@ class SubmissionService {
      * Stores the submission. A refused one with a key is looked up nevertheless: it may repeat a request that was
      * accepted.
      */
-    private Uni<Response> write(
+    private Uni<Response> store(
             Request request,
-            Entry entry,
+            Preparation preparation,
             @Nullable Object body,
             Function<List<WorkloadApi.Submitted>, WriteReply> answer) {
-        return switch (entry) {
-            case Entry.Refused refused ->
+        return switch (preparation) {
+            case Preparation.Refused refused ->
                 request.params().key().isPresent()
-                        ? transaction(request, body, session -> Uni.createFrom().failure(refused.problem()))
+                        ? runTransaction(
+                                request, body, session -> Uni.createFrom().failure(refused.problem()))
                         : Uni.createFrom().failure(refused.problem());
-            case Entry.Open open ->
-                open.held() ? inGroup(request, open, body, answer) : alone(request, open, body, answer);
+            case Preparation.Ready ready ->
+                ready.held() ? storeInGroup(request, ready, body, answer) : storeAlone(request, ready, body, answer);
         };
     }
 
     /** A transaction that other submissions of the tenant may share. */
-    private Uni<Response> inGroup(
+    private Uni<Response> storeInGroup(
             Request request,
-            Entry.Open open,
+            Preparation.Ready ready,
             @Nullable Object body,
             Function<List<WorkloadApi.Submitted>, WriteReply> answer) {
-        WriteReply reply = answer.apply(submitted(request, open));
-        Member member = member(request, open, tenantWrites.keyed(request.uri(), request.params(), body, reply));
+        WriteReply reply = answer.apply(toSubmitted(request, ready));
+        Member member = toMember(request, ready, tenantWrites.keyed(request.uri(), request.params(), body, reply));
         return groups.submit(request.tenant(), member)
                 .onFailure()
-                .call(() -> release(request, open))
+                .call(() -> release(request, ready))
                 .chain(outcome -> switch (outcome) {
                     case ENTERED -> Uni.createFrom().item(tenantWrites.committed(reply));
                     case OUTDATED ->
-                        release(request, open).chain(() -> Uni.createFrom().failure(new Outdated()));
-                    case REPEATED -> alone(request, open, body, answer);
+                        release(request, ready).chain(() -> Uni.createFrom().failure(new OutdatedTerms()));
+                    case REPEATED -> storeAlone(request, ready, body, answer);
                 });
     }
 
     /** A transaction of its own, which can also count in PostgreSQL, be rolled back, or read the answer of a key. */
-    private Uni<Response> alone(
+    private Uni<Response> storeAlone(
             Request request,
-            Entry.Open open,
+            Preparation.Ready ready,
             @Nullable Object body,
             Function<List<WorkloadApi.Submitted>, WriteReply> answer) {
         AtomicBoolean inserted = new AtomicBoolean();
-        return transaction(request, body, session -> count(session, request, open)
-                        .chain(() -> insert(session, request, open))
+        return runTransaction(request, body, session -> countInDatabase(session, request, ready)
+                        .chain(() -> insert(session, request, ready))
                         .invoke(() -> inserted.set(true))
                         .map(answer))
                 .onFailure()
-                .call(() -> release(request, open))
-                .call(() -> inserted.get() ? Uni.createFrom().voidItem() : release(request, open));
+                .call(() -> release(request, ready))
+                .call(() -> inserted.get() ? Uni.createFrom().voidItem() : release(request, ready));
     }
 
-    private Uni<Response> transaction(
+    private Uni<Response> runTransaction(
             Request request, @Nullable Object body, Function<Mutiny.Session, Uni<WriteReply>> work) {
         return tenantWrites.run(
                 request.tenant(), request.caller().subject(), request.uri(), request.params(), body, work);
     }
 
-    private Uni<Void> count(Mutiny.Session session, Request request, Entry.Open open) {
-        return open.held()
+    private Uni<Void> countInDatabase(Mutiny.Session session, Request request, Preparation.Ready ready) {
+        return ready.held()
                 ? Uni.createFrom().voidItem()
-                : submissionAdmission.countInDatabase(session, request.tenant(), open.asks());
+                : submissionAdmission.countInDatabase(session, request.tenant(), ready.roomRequests());
     }
 
     /** Releases the holds of a submission that was refused, or whose key had been used for the same request before. */
-    private Uni<Void> release(Request request, Entry.Open open) {
-        return open.held()
-                ? submissionAdmission.release(request.tenant(), open.asks())
+    private Uni<Void> release(Request request, Preparation.Ready ready) {
+        return ready.held()
+                ? submissionAdmission.release(request.tenant(), ready.roomRequests())
                 : Uni.createFrom().voidItem();
     }
 
-    private static Optional<ProblemException> refusal(Request request, Map<String, QueueTerms> terms) {
+    private static Optional<ProblemException> findRefusal(Request request, Map<String, QueueTerms> terms) {
         List<Problem.Field> unknown = new ArrayList<>();
         List<Problem.Field> unfit = new ArrayList<>();
         List<Problem.Field> beyond = new ArrayList<>();
@@ -286,37 +293,43 @@ class SubmissionService {
         List<Problem.Field> drained = new ArrayList<>();
         for (int i = 0; i < request.items().size(); i++) {
             Submission item = request.items().get(i);
-            QueueTerms queue = terms.get(item.knownQueue());
+            QueueTerms queue = terms.get(item.requiredQueue());
             if (queue == null) {
                 unknown.add(new Problem.Field(
-                        request.at().apply(i) + "queue", "there is no such queue", "the name of an open queue"));
+                        request.fieldPrefix().apply(i) + "queue",
+                        "there is no such queue",
+                        "the name of an open queue"));
             } else if (!queue.tenantActive()) {
                 return Optional.of(SubmissionAdmission.tenantSuspended());
             } else if (!queue.rules().maySubmit(request.caller())) {
                 closed.add(queue.name());
             } else if (queue.draining()) {
                 drained.add(new Problem.Field(
-                        request.at().apply(i) + "queue",
+                        request.fieldPrefix().apply(i) + "queue",
                         "queue " + queue.name() + " is draining and takes no new workloads",
                         "the name of a queue that takes new workloads"));
-            } else if (!item.known().fits(queue.gpus().any())) {
+            } else if (!item.requiredType().fits(queue.gpus().any())) {
                 unfit.add(new Problem.Field(
-                        request.at().apply(i) + "type",
+                        request.fieldPrefix().apply(i) + "type",
                         "a service uses no GPU, but queue " + queue.name() + " has a profile with GPUs",
                         "another type, or a queue whose profile has no GPUs"));
             } else if (!queue.gpus().allows(item.namedGpus())) {
                 beyond.add(new Problem.Field(
-                        request.at().apply(i) + "gpus",
+                        request.fieldPrefix().apply(i) + "gpus",
                         queue.gpus().refusal("queue " + queue.name()),
                         queue.gpus().accepted()));
             } else if (!queue.gpus().allowsAtLeast(item.namedMinGpus(), item.namedGpus())) {
                 beyond.add(new Problem.Field(
-                        request.at().apply(i) + "minGpus",
+                        request.fieldPrefix().apply(i) + "minGpus",
                         queue.gpus().refusalAtLeast("queue " + queue.name(), item.namedMinGpus()),
                         queue.gpus().acceptedAtLeast()));
             } else {
                 ungranted.addAll(queue.rights()
-                        .objections(request.at().apply(i), item.known(), item.priority(), item.preemptible()));
+                        .objections(
+                                request.fieldPrefix().apply(i),
+                                item.requiredType(),
+                                item.priority(),
+                                item.preemptible()));
             }
         }
         if (!unknown.isEmpty() || !closed.isEmpty() && !request.caller().may(Permission.QUEUES_READ)) {
@@ -343,52 +356,60 @@ class SubmissionService {
         return ungranted.isEmpty() ? Optional.empty() : Optional.of(SubmissionRightsValidator.refused(ungranted));
     }
 
-    private static List<SubmissionAdmission.Ask> asks(Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
+    private static List<SubmissionAdmission.RoomRequest> roomRequests(
+            Request request, Map<String, QueueTerms> terms, List<UUID> ids) {
         Map<String, List<UUID>> byQueue = new LinkedHashMap<>();
         for (int i = 0; i < ids.size(); i++) {
-            byQueue.computeIfAbsent(request.items().get(i).knownQueue(), name -> new ArrayList<>())
+            byQueue.computeIfAbsent(request.items().get(i).requiredQueue(), name -> new ArrayList<>())
                     .add(ids.get(i));
         }
-        List<SubmissionAdmission.Ask> asks = new ArrayList<>();
+        List<SubmissionAdmission.RoomRequest> roomRequests = new ArrayList<>();
         byQueue.forEach((name, workloads) -> {
-            QueueTerms queue = queue(terms, name);
-            asks.add(new SubmissionAdmission.Ask(queue.id(), queue.name(), queue.maxWaiting(), workloads));
+            QueueTerms queue = requiredQueue(terms, name);
+            roomRequests.add(
+                    new SubmissionAdmission.RoomRequest(queue.id(), queue.name(), queue.maxWaiting(), workloads));
         });
-        return asks;
+        return roomRequests;
     }
 
-    private Uni<List<WorkloadApi.Submitted>> insert(Mutiny.Session session, Request request, Entry.Open open) {
-        return store.submit(session, request.tenant(), member(request, open, Optional.empty()))
+    private Uni<List<WorkloadApi.Submitted>> insert(Mutiny.Session session, Request request, Preparation.Ready ready) {
+        return store.submit(session, request.tenant(), toMember(request, ready, Optional.empty()))
                 .map(outcome -> {
                     if (outcome != Outcome.ENTERED) {
-                        throw new Outdated();
+                        throw new OutdatedTerms();
                     }
-                    return submitted(request, open);
+                    return toSubmitted(request, ready);
                 });
     }
 
-    private static Member member(Request request, Entry.Open open, Optional<TenantWrites.KeyedAnswer> keyed) {
-        List<SubmittedRow> rows = new ArrayList<>(open.ids().size());
-        for (int i = 0; i < open.ids().size(); i++) {
+    private static Member toMember(Request request, Preparation.Ready ready, Optional<TenantWrites.KeyedAnswer> keyed) {
+        List<SubmittedRow> rows = new ArrayList<>(ready.ids().size());
+        for (int i = 0; i < ready.ids().size(); i++) {
             Submission item = request.items().get(i);
-            rows.add(SubmittedRow.of(open.ids().get(i), item, queue(open.terms(), item.knownQueue())));
+            rows.add(SubmittedRow.of(ready.ids().get(i), item, requiredQueue(ready.terms(), item.requiredQueue())));
         }
         return new Member(request.caller().username(), request.caller().subject(), keyed, rows);
     }
 
-    private static List<WorkloadApi.Submitted> submitted(Request request, Entry.Open open) {
-        List<WorkloadApi.Submitted> submitted = new ArrayList<>(open.ids().size());
-        for (int i = 0; i < open.ids().size(); i++) {
+    private static List<WorkloadApi.Submitted> toSubmitted(Request request, Preparation.Ready ready) {
+        List<WorkloadApi.Submitted> submitted = new ArrayList<>(ready.ids().size());
+        for (int i = 0; i < ready.ids().size(); i++) {
             Submission item = request.items().get(i);
-            QueueTerms queue = queue(open.terms(), item.knownQueue());
-            SubmittedRow row = SubmittedRow.of(open.ids().get(i), item, queue);
+            QueueTerms queue = requiredQueue(ready.terms(), item.requiredQueue());
+            SubmittedRow row = SubmittedRow.of(ready.ids().get(i), item, queue);
             submitted.add(new WorkloadApi.Submitted(
-                    row.id(), row.name(), queue.name(), item.known(), row.priority(), row.preemptible(), row.state()));
+                    row.id(),
+                    row.name(),
+                    queue.name(),
+                    item.requiredType(),
+                    row.priority(),
+                    row.preemptible(),
+                    row.state()));
         }
         return submitted;
     }
 
-    private static QueueTerms queue(Map<String, QueueTerms> terms, String name) {
+    private static QueueTerms requiredQueue(Map<String, QueueTerms> terms, String name) {
         QueueTerms queue = terms.get(name);
         if (queue == null) {
             throw new IllegalStateException("queue " + name + " was not looked up");

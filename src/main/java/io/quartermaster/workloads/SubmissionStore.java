@@ -94,14 +94,14 @@ class SubmissionStore {
             return new SubmittedRow(
                     id,
                     String.valueOf(item.name()),
-                    item.known().word(),
+                    item.requiredType().word(),
                     queue.id(),
                     queue.versions().queue(),
                     queue.versions().rules(),
                     queue.versions().policy(),
                     queue.versions().profile(),
-                    queue.rights().priority(item.known(), item.priority()),
-                    SubmissionRightsValidator.preemptible(item.known(), item.preemptible()),
+                    queue.rights().priority(item.requiredType(), item.priority()),
+                    SubmissionRightsValidator.preemptible(item.requiredType(), item.preemptible()),
                     Boolean.TRUE.equals(item.dedicatedOnly()),
                     item.command(),
                     item.environment() == null ? Map.of() : item.environment(),
@@ -110,8 +110,8 @@ class SubmissionStore {
                     item.namedGpus().isPresent() ? item.namedGpus().getAsInt() : null,
                     item.namedMinGpus().isPresent() ? item.namedMinGpus().getAsInt() : null,
                     item.labels() == null ? Map.of() : item.labels(),
-                    item.wish().word(),
-                    WorkloadState.submitted(item.wish()).word());
+                    item.desiredState().word(),
+                    WorkloadState.submitted(item.desiredState()).word());
         }
     }
 

@@ -47,7 +47,7 @@ public class WorkloadResource {
     static final int DEFAULT_LOG_CHARS = 8_192;
     static final int MAX_LOG_CHARS = 65_536;
 
-    private static final Duration LONGEST_GRACE = Duration.ofMillis(Policy.MAX_GRACE_MILLIS);
+    private static final Duration MAX_GRACE = Duration.ofMillis(Policy.MAX_GRACE_MILLIS);
 
     private final SubmissionService submissionService;
     private final WorkloadService workloads;
@@ -67,7 +67,7 @@ public class WorkloadResource {
             content = @Content(schema = @Schema(implementation = WorkloadApi.Submitted.class)))
     public Uni<Response> submit(
             @PathParam("tenant") String tenant, @Nullable Submission body, @BeanParam WriteParams params, UriInfo uri) {
-        return submissionService.one(new TenantId(tenant), currentCaller.current(), body, params, uri);
+        return submissionService.submitOne(new TenantId(tenant), currentCaller.current(), body, params, uri);
     }
 
     @POST
@@ -82,7 +82,7 @@ public class WorkloadResource {
             WorkloadApi.@Nullable Batch body,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return submissionService.batch(new TenantId(tenant), currentCaller.current(), body, params, uri);
+        return submissionService.submitBatch(new TenantId(tenant), currentCaller.current(), body, params, uri);
     }
 
     @GET
@@ -103,7 +103,8 @@ public class WorkloadResource {
             @QueryParam("submittedBy") @Nullable String submittedBy,
             @Parameter(description = "The beginning of the name.") @QueryParam("name") @Nullable String name,
             @BeanParam PageRequest page) {
-        WorkloadStore.Filter filter = new WorkloadStore.Filter(states(state), queue, group(group), submittedBy, name);
+        WorkloadStore.Filter filter =
+                new WorkloadStore.Filter(parseStates(state), queue, parseGroup(group), submittedBy, name);
         return workloads.list(new TenantId(tenant), filter, page);
     }
 
@@ -112,7 +113,7 @@ public class WorkloadResource {
     @RequiresPermission(Permission.WORKLOADS_READ)
     @Operation(operationId = "getWorkload", summary = "Shows a workload with its attempts, reasons and preemptions")
     public Uni<WorkloadApi.Details> get(@PathParam("tenant") String tenant, @PathParam("workload") String workload) {
-        return workloads.details(new TenantId(tenant), currentCaller.current(), id(workload));
+        return workloads.details(new TenantId(tenant), currentCaller.current(), parseId(workload));
     }
 
     @GET
@@ -121,7 +122,7 @@ public class WorkloadResource {
     @Operation(operationId = "explainWorkload", summary = "Explains why a workload waits, runs or stops")
     public Uni<WorkloadApi.Explanation> explain(
             @PathParam("tenant") String tenant, @PathParam("workload") String workload) {
-        return workloads.explain(new TenantId(tenant), id(workload));
+        return workloads.explain(new TenantId(tenant), parseId(workload));
     }
 
     @GET
@@ -155,7 +156,7 @@ public class WorkloadResource {
         }
         return workloads.logs(
                 new TenantId(tenant),
-                id(workload),
+                parseId(workload),
                 attempt == null ? OptionalInt.empty() : OptionalInt.of(attempt),
                 bytes == null ? DEFAULT_LOG_CHARS : bytes);
     }
@@ -180,7 +181,8 @@ public class WorkloadResource {
                     String grace,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.cancel(new TenantId(tenant), currentCaller.current(), id(workload), grace(grace), params, uri);
+        return workloads.cancel(
+                new TenantId(tenant), currentCaller.current(), parseId(workload), parseGrace(grace), params, uri);
     }
 
     @POST
@@ -193,8 +195,8 @@ public class WorkloadResource {
             @PathParam("workload") String workload,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.wish(
-                new TenantId(tenant), currentCaller.current(), id(workload), DesiredState.HOLD, params, uri);
+        return workloads.setDesiredState(
+                new TenantId(tenant), currentCaller.current(), parseId(workload), DesiredState.HOLD, params, uri);
     }
 
     @POST
@@ -207,28 +209,27 @@ public class WorkloadResource {
             @PathParam("workload") String workload,
             @BeanParam WriteParams params,
             UriInfo uri) {
-        return workloads.wish(
-                new TenantId(tenant), currentCaller.current(), id(workload), DesiredState.RUN, params, uri);
+        return workloads.setDesiredState(
+                new TenantId(tenant), currentCaller.current(), parseId(workload), DesiredState.RUN, params, uri);
     }
 
-    private static Optional<Duration> grace(@Nullable String text) {
+    private static Optional<Duration> parseGrace(@Nullable String text) {
         if (text == null) {
             return Optional.empty();
         }
         try {
             Duration grace = Duration.parse(text);
-            if (!grace.isNegative() && grace.compareTo(LONGEST_GRACE) <= 0) {
+            if (!grace.isNegative() && grace.compareTo(MAX_GRACE) <= 0) {
                 return Optional.of(grace);
             }
         } catch (DateTimeParseException e) {
             // The throw below reports it.
         }
-        throw ProblemException.invalid(
-                "grace", "\"" + text + "\" is not a valid grace period", "PT0S to " + LONGEST_GRACE);
+        throw ProblemException.invalid("grace", "\"" + text + "\" is not a valid grace period", "PT0S to " + MAX_GRACE);
     }
 
     /** A malformed id gets the same response as an unknown one. */
-    private static UUID id(String text) {
+    private static UUID parseId(String text) {
         try {
             return UUID.fromString(text);
         } catch (IllegalArgumentException e) {
@@ -236,7 +237,7 @@ public class WorkloadResource {
         }
     }
 
-    private static List<WorkloadState> states(@Nullable String text) {
+    private static List<WorkloadState> parseStates(@Nullable String text) {
         List<WorkloadState> states = new ArrayList<>();
         if (text != null) {
             for (String word : text.split(",", -1)) {
@@ -254,7 +255,7 @@ public class WorkloadResource {
         return states;
     }
 
-    private static @Nullable GroupPath group(@Nullable String text) {
+    private static @Nullable GroupPath parseGroup(@Nullable String text) {
         if (text == null) {
             return null;
         }

@@ -72,7 +72,7 @@ class WorkloadService {
     private Uni<Boolean> seesEnvironment(
             Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
         return switch (caller.realm()) {
-            case Realm.Tenant own -> isTheirs(session, tenant, caller, view);
+            case Realm.Tenant own -> mayManage(session, tenant, caller, view);
             case Realm.Operator operator -> Uni.createFrom().item(false);
         };
     }
@@ -85,14 +85,14 @@ class WorkloadService {
     Uni<WorkloadApi.Explanation> explain(TenantId tenant, UUID id) {
         return transactions
                 .in(tenant, session -> required(store.view(session, tenant, id)))
-                .chain(view -> waits(WorkloadState.of(view.state()))
-                        ? outlookSource.of(id)
+                .chain(view -> isWaiting(WorkloadState.of(view.state()))
+                        ? outlookSource.prospectOf(id)
                         : Uni.createFrom().item(Optional.<OutlookSource.Prospect>empty()))
                 .chain(prospect -> transactions.in(tenant, session -> details(session, tenant, id)
                         .chain(details -> explain(session, tenant, details, prospect))));
     }
 
-    private static boolean waits(WorkloadState state) {
+    private static boolean isWaiting(WorkloadState state) {
         return state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Paused;
     }
 
@@ -101,28 +101,29 @@ class WorkloadService {
         UUID id = details.workload().id();
         WorkloadState state = WorkloadState.of(details.workload().state());
         return switch (state) {
-            case WorkloadState.Waiting waiting -> whileWaiting(session, tenant, details, prospect);
-            case WorkloadState.Paused paused -> whileWaiting(session, tenant, details, prospect);
+            case WorkloadState.Waiting waiting -> explainWaiting(session, tenant, details, prospect);
+            case WorkloadState.Paused paused -> explainWaiting(session, tenant, details, prospect);
             case WorkloadState.WithAttempt with ->
                 store.rule(session, tenant, id).map(rule -> ExplanationMapper.withAttempt(details, with, rule));
-            case WorkloadState.Held held -> Uni.createFrom().item(ExplanationMapper.idle(details, held));
-            case WorkloadState.Over over -> Uni.createFrom().item(ExplanationMapper.idle(details, over));
+            case WorkloadState.Held held -> Uni.createFrom().item(ExplanationMapper.withoutAttempt(details, held));
+            case WorkloadState.Over over -> Uni.createFrom().item(ExplanationMapper.withoutAttempt(details, over));
         };
     }
 
-    private Uni<WorkloadApi.Explanation> whileWaiting(
+    private Uni<WorkloadApi.Explanation> explainWaiting(
             Mutiny.Session session, TenantId tenant, Details details, Optional<OutlookSource.Prospect> prospect) {
-        Optional<OutlookSource.Prospect> known = prospect.filter(ExplanationMapper::isOfItsWait);
+        Optional<OutlookSource.Prospect> ofThisWait = prospect.filter(ExplanationMapper::describesWait);
         return store.position(session, tenant, details.workload().id())
-                .chain(position -> known.isEmpty()
+                .chain(position -> ofThisWait.isEmpty()
                         ? Uni.createFrom().item(ExplanationMapper.stored(details, position))
-                        : outlook(session, tenant, known.get())
-                                .map(outlook -> ExplanationMapper.waiting(details, position, known.get(), outlook)));
+                        : outlook(session, tenant, ofThisWait.get())
+                                .map(outlook ->
+                                        ExplanationMapper.waiting(details, position, ofThisWait.get(), outlook)));
     }
 
     /** Adds the names of the workloads and policies in an outlook, which the tenant reads in its own transaction. */
     private Uni<WorkloadApi.Outlook> outlook(Mutiny.Session session, TenantId tenant, OutlookSource.Prospect prospect) {
-        return store.holders(session, tenant, ExplanationMapper.holders(prospect))
+        return store.holders(session, tenant, ExplanationMapper.holderIds(prospect))
                 .chain(holders -> store.policies(session, tenant, ExplanationMapper.groups(prospect))
                         .map(policies -> ExplanationMapper.outlook(prospect, holders, policies)));
     }
@@ -143,23 +144,23 @@ class WorkloadService {
             }
             return chosen.isEmpty()
                     ? Uni.createFrom().item("")
-                    : store.logTails(session, tenant, chosen.get().id(), chars).map(WorkloadService::joined);
+                    : store.logTails(session, tenant, chosen.get().id(), chars).map(WorkloadService::joinTails);
         }));
     }
 
-    Uni<Response> wish(
+    Uni<Response> setDesiredState(
             TenantId tenant, Caller caller, UUID id, DesiredState desiredState, WriteParams params, UriInfo uri) {
         return tenantWrites.run(
                 tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
-                        .call(view -> requireTheirs(session, tenant, caller, view))
-                        .chain(view -> wish(session, tenant, caller, view, desiredState)));
+                        .call(view -> requireMayManage(session, tenant, caller, view))
+                        .chain(view -> setDesiredState(session, tenant, caller, view, desiredState)));
     }
 
-    private Uni<WriteReply> wish(
+    private Uni<WriteReply> setDesiredState(
             Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, DesiredState desiredState) {
-        return isSo(view, desiredState)
+        return hasDesiredState(view, desiredState)
                 ? Uni.createFrom().item(WriteReply.ok(view))
-                : change(session, tenant, caller, view, desiredState);
+                : writeDesiredState(session, tenant, caller, view, desiredState);
     }
 
     /** @param grace the longest time that the workload gets to stop; empty: the grace period of its policy and pool */
@@ -167,15 +168,15 @@ class WorkloadService {
             TenantId tenant, Caller caller, UUID id, Optional<Duration> grace, WriteParams params, UriInfo uri) {
         return tenantWrites.run(
                 tenant, caller.subject(), uri, params, null, session -> required(store.view(session, tenant, id))
-                        .call(view -> requireTheirs(session, tenant, caller, view))
-                        .chain(view -> wish(session, tenant, caller, view, DesiredState.CANCEL)
+                        .call(view -> requireMayManage(session, tenant, caller, view))
+                        .chain(view -> setDesiredState(session, tenant, caller, view, DesiredState.CANCEL)
                                 .call(() -> grace.isEmpty()
                                         ? Uni.createFrom().voidItem()
-                                        : hurry(session, tenant, caller, view, grace.get()))));
+                                        : shortenGrace(session, tenant, caller, view, grace.get()))));
     }
 
     /** Shortens the time to stop. It changes nothing and writes no audit entry if the deadline is earlier already. */
-    private Uni<Void> hurry(
+    private Uni<Void> shortenGrace(
             Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, Duration grace) {
         AuditLog.Change change = new AuditLog.Change(
                 "workloads:cancel", "workloads/" + view.id(), Map.of(), Map.of("grace", grace.toString()));
@@ -185,14 +186,14 @@ class WorkloadService {
                         : Uni.createFrom().voidItem());
     }
 
-    private Uni<WriteReply> change(
+    private Uni<WriteReply> writeDesiredState(
             Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view, DesiredState desiredState) {
         AuditLog.Change change = new AuditLog.Change(
                 "workloads:" + verb(desiredState),
                 "workloads/" + view.id(),
                 Map.of("wish", view.wish().word()),
                 Map.of("wish", desiredState.word()));
-        return store.wish(session, tenant, view.id(), desiredState)
+        return store.updateDesiredState(session, tenant, view.id(), desiredState)
                 .chain(written -> written
                         ? audit.record(session, tenant, caller, change)
                         : Uni.createFrom()
@@ -206,7 +207,7 @@ class WorkloadService {
      * Whether the desired state is set already. A workload that is over or being cancelled accepts no other desired
      * state.
      */
-    private static boolean isSo(WorkloadApi.View view, DesiredState desiredState) {
+    private static boolean hasDesiredState(WorkloadApi.View view, DesiredState desiredState) {
         WorkloadState state = WorkloadState.of(view.state());
         if (state instanceof WorkloadState.Cancelled && desiredState == DesiredState.CANCEL) {
             return true;
@@ -224,10 +225,10 @@ class WorkloadService {
         return view.wish() == desiredState;
     }
 
-    private Uni<Void> requireTheirs(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
-        return isTheirs(session, tenant, caller, view)
-                .invoke(theirs -> {
-                    if (!theirs) {
+    private Uni<Void> requireMayManage(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+        return mayManage(session, tenant, caller, view)
+                .invoke(allowed -> {
+                    if (!allowed) {
                         throw ProblemException.forbidden("the workload belongs to " + view.submittedBy()
                                 + "; to manage workloads of others you need the permission "
                                 + Permission.WORKLOADS_MANAGE.word() + " for group " + view.group());
@@ -240,7 +241,7 @@ class WorkloadService {
      * Whether the caller may manage the workload or submitted it. Submitters are compared by subject, because another
      * user may have the name by now.
      */
-    private Uni<Boolean> isTheirs(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
+    private Uni<Boolean> mayManage(Mutiny.Session session, TenantId tenant, Caller caller, WorkloadApi.View view) {
         if (caller.may(Permission.WORKLOADS_MANAGE, new GroupPath(view.group()))) {
             return Uni.createFrom().item(true);
         }
@@ -264,7 +265,7 @@ class WorkloadService {
         return value;
     }
 
-    private static String joined(List<String> tails) {
+    private static String joinTails(List<String> tails) {
         if (tails.size() == 1) {
             return tails.getFirst();
         }

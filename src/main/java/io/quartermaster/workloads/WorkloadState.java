@@ -30,17 +30,17 @@ public sealed interface WorkloadState {
                 case SUCCEEDED -> new Succeeded();
                 case FAILED, OUT_OF_MEMORY, TIMED_OUT -> new Failed();
                 case CANCELLED -> new Cancelled();
-                case PAUSED -> desiredState == DesiredState.RUN ? new Paused() : again(desiredState);
-                case LOST -> again(desiredState);
+                case PAUSED -> desiredState == DesiredState.RUN ? new Paused() : requeued(desiredState);
+                case LOST -> requeued(desiredState);
                 case PREEMPTED ->
                     switch (afterPreemption) {
-                        case REQUEUE -> again(desiredState);
+                        case REQUEUE -> requeued(desiredState);
                         case END -> new Cancelled();
                     };
             };
         }
 
-        private static WithoutAttempt again(DesiredState desiredState) {
+        private static WithoutAttempt requeued(DesiredState desiredState) {
             return switch (desiredState) {
                 case RUN -> new Waiting();
                 case HOLD -> new Held();

@@ -112,7 +112,7 @@ class WorkloadStore {
 
     /** Lists workloads, newest first. */
     Uni<List<WorkloadApi.View>> list(
-            Mutiny.Session session, TenantId tenant, Filter filter, Optional<UUID> after, int most) {
+            Mutiny.Session session, TenantId tenant, Filter filter, Optional<UUID> after, int max) {
         Map<String, Object> parameters = new LinkedHashMap<>();
         StringBuilder where = new StringBuilder();
         if (!filter.states().isEmpty()) {
@@ -146,7 +146,7 @@ class WorkloadStore {
                 String.class);
         parameters.forEach(query::setParameter);
         return query.setParameter("tenant", tenant.value())
-                .setParameter("most", most)
+                .setParameter("most", max)
                 .getResultList()
                 .map(rows -> rows.stream()
                         .map(row -> read(row, WorkloadApi.View.class))
@@ -155,7 +155,7 @@ class WorkloadStore {
 
     /** Null if the workload does not exist. */
     Uni<WorkloadApi.@Nullable View> view(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(
+        return queryOne(
                 session,
                 "select cast(row_to_json(v) as text) from (" + VIEW + " and w.id = :id) v",
                 tenant,
@@ -165,7 +165,7 @@ class WorkloadStore {
 
     /** Null if the workload does not exist. */
     Uni<WorkloadApi.@Nullable Details> details(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(session, DETAILS, tenant, id, WorkloadApi.Details.class)
+        return queryOne(session, DETAILS, tenant, id, WorkloadApi.Details.class)
                 .map(details -> details == null ? null : details.seenBy(tenant));
     }
 
@@ -179,7 +179,7 @@ class WorkloadStore {
     }
 
     Uni<WorkloadApi.@Nullable Position> position(Mutiny.Session session, TenantId tenant, UUID id) {
-        return one(session, POSITION, tenant, id, WorkloadApi.Position.class);
+        return queryOne(session, POSITION, tenant, id, WorkloadApi.Position.class);
     }
 
     /** The workloads among these that belong to the tenant. */
@@ -231,7 +231,7 @@ class WorkloadStore {
      * Writes the desired state and notifies the leader. If the workload is over or being cancelled, it changes nothing
      * and returns false.
      */
-    Uni<Boolean> wish(Mutiny.Session session, TenantId tenant, UUID id, DesiredState desiredState) {
+    Uni<Boolean> updateDesiredState(Mutiny.Session session, TenantId tenant, UUID id, DesiredState desiredState) {
         return session.createNativeQuery("""
                         with wished as (
                             update workload set wish = :wish where tenant_id = :tenant and id = :id and wish <> 'cancel'
@@ -288,7 +288,7 @@ class WorkloadStore {
                 .getResultList();
     }
 
-    private <T> Uni<@Nullable T> one(Mutiny.Session session, String sql, TenantId tenant, UUID id, Class<T> type) {
+    private <T> Uni<@Nullable T> queryOne(Mutiny.Session session, String sql, TenantId tenant, UUID id, Class<T> type) {
         return session.createNativeQuery(sql, String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id)

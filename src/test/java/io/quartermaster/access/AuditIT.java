@@ -90,7 +90,7 @@ class AuditIT {
         }
     }
 
-    private Optional<AuditChain.Broken> broken(TenantId tenant) {
+    private Optional<AuditChain.BrokenEntry> broken(TenantId tenant) {
         return database.run(PATIENCE, tx -> AuditChain.verify(tx, tenant));
     }
 

@@ -32,7 +32,7 @@ class GateTest {
     @EnumSource(Permission.class)
     void otherTenantsAreNotThereWhateverTheRouteNeeds(Permission needed) {
         assertThat(decide(tenantCaller(Role.TENANT_ADMIN), tenantRoute("globex", needed)))
-                .isEqualTo(new Gate.Verdict.Unseen());
+                .isEqualTo(new Gate.Verdict.NotFound());
     }
 
     @Test
@@ -40,14 +40,14 @@ class GateTest {
         for (String almost : new String[] {"ACME", "acme ", "acme/", "acm", "acme2", ""}) {
             assertThat(decide(tenantCaller(Role.TENANT_ADMIN), tenantRoute(almost, Permission.QUEUES_READ)))
                     .as(almost)
-                    .isEqualTo(new Gate.Verdict.Unseen());
+                    .isEqualTo(new Gate.Verdict.NotFound());
         }
     }
 
     @Test
     void lackingAPermissionInsideOnesOwnPartNamesIt() {
         assertThat(decide(tenantCaller(Role.MEMBER), tenantRoute("acme", Permission.POLICIES_WRITE)))
-                .isEqualTo(new Gate.Verdict.Lacks(Permission.POLICIES_WRITE));
+                .isEqualTo(new Gate.Verdict.MissingPermission(Permission.POLICIES_WRITE));
     }
 
     @Test
@@ -57,7 +57,7 @@ class GateTest {
         assertThat(decide(operator, tenantRoute("acme", Permission.POLICIES_READ)))
                 .isEqualTo(new Gate.Verdict.Pass());
         assertThat(decide(operator, unknownTenantRoute("nobody", Permission.POLICIES_READ)))
-                .isEqualTo(new Gate.Verdict.Unseen());
+                .isEqualTo(new Gate.Verdict.NotFound());
     }
 
     @Test
@@ -65,7 +65,7 @@ class GateTest {
         assertThat(decide(
                         caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()),
                         tenantRoute("acme", Permission.WORKLOADS_SUBMIT)))
-                .isEqualTo(new Gate.Verdict.Unseen());
+                .isEqualTo(new Gate.Verdict.NotFound());
     }
 
     @ParameterizedTest
@@ -84,7 +84,7 @@ class GateTest {
         assertThat(decide(
                         tenantCaller(Role.TENANT_ADMIN),
                         new Route(new Route.Area.OfOperator(), Optional.of(needed), Route.Access.WRITES)))
-                .isEqualTo(new Gate.Verdict.Unseen());
+                .isEqualTo(new Gate.Verdict.NotFound());
     }
 
     @Test
@@ -94,23 +94,23 @@ class GateTest {
         assertThat(decide(caller(OPERATOR, Set.of(Role.AGENT), Optional.of("n1")), route))
                 .isEqualTo(new Gate.Verdict.Pass());
         assertThat(decide(caller(OPERATOR, Set.of(Role.AGENT), Optional.of("n2")), route))
-                .isEqualTo(new Gate.Verdict.Unseen());
+                .isEqualTo(new Gate.Verdict.NotFound());
         assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), route))
-                .isEqualTo(new Gate.Verdict.Unseen());
-        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), route)).isEqualTo(new Gate.Verdict.Unseen());
+                .isEqualTo(new Gate.Verdict.NotFound());
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), route)).isEqualTo(new Gate.Verdict.NotFound());
     }
 
     @Test
     void routeWithoutAPermissionIsRefusedToEverybody() {
         Route operators = new Route(new Route.Area.OfOperator(), Optional.empty(), Route.Access.READS);
         Route tenants = new Route(
-                new Route.Area.OfTenant("acme", Optional.of(IssuerDirectory.Standing.ACTIVE)),
+                new Route.Area.OfTenant("acme", Optional.of(IssuerDirectory.TenantStatus.ACTIVE)),
                 Optional.empty(),
                 Route.Access.READS);
 
         assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), operators))
-                .isEqualTo(new Gate.Verdict.Unguarded());
-        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), tenants)).isEqualTo(new Gate.Verdict.Unguarded());
+                .isEqualTo(new Gate.Verdict.NoPermissionDeclared());
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), tenants)).isEqualTo(new Gate.Verdict.NoPermissionDeclared());
     }
 
     @Test
@@ -123,11 +123,11 @@ class GateTest {
         assertThat(RouteArea.of("/v1/operator/tenants/{tenant}")).contains(RouteArea.OPERATOR);
         assertThat(RouteArea.of("/v1/tenants/{tenant}")).contains(RouteArea.TENANT);
         assertThat(RouteArea.of("/v1/nodes/{node}/sync")).contains(RouteArea.NODE);
-        Route lost = new Route(new Route.Area.OfNobody(), Optional.of(Permission.POOLS_READ), Route.Access.READS);
+        Route lost = new Route(new Route.Area.Unreachable(), Optional.of(Permission.POOLS_READ), Route.Access.READS);
 
         assertThat(decide(caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()), lost))
-                .isEqualTo(new Gate.Verdict.Unseen());
-        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), lost)).isEqualTo(new Gate.Verdict.Unseen());
+                .isEqualTo(new Gate.Verdict.NotFound());
+        assertThat(decide(tenantCaller(Role.TENANT_ADMIN), lost)).isEqualTo(new Gate.Verdict.NotFound());
     }
 
     @Test
@@ -153,13 +153,16 @@ class GateTest {
         assertThat(decide(
                         admin,
                         tenantRoute(
-                                "acme", IssuerDirectory.Standing.SUSPENDED, Permission.USAGE_READ, Route.Access.READS)))
+                                "acme",
+                                IssuerDirectory.TenantStatus.SUSPENDED,
+                                Permission.USAGE_READ,
+                                Route.Access.READS)))
                 .isEqualTo(new Gate.Verdict.Pass());
         assertThat(decide(
                         admin,
                         tenantRoute(
                                 "acme",
-                                IssuerDirectory.Standing.SUSPENDED,
+                                IssuerDirectory.TenantStatus.SUSPENDED,
                                 Permission.QUEUES_WRITE,
                                 Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.Suspended());
@@ -167,10 +170,10 @@ class GateTest {
                         tenantCaller(Role.VIEWER),
                         tenantRoute(
                                 "acme",
-                                IssuerDirectory.Standing.SUSPENDED,
+                                IssuerDirectory.TenantStatus.SUSPENDED,
                                 Permission.QUEUES_WRITE,
                                 Route.Access.WRITES)))
-                .isEqualTo(new Gate.Verdict.Lacks(Permission.QUEUES_WRITE));
+                .isEqualTo(new Gate.Verdict.MissingPermission(Permission.QUEUES_WRITE));
     }
 
     @Test
@@ -179,7 +182,7 @@ class GateTest {
                         caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()),
                         tenantRoute(
                                 "acme",
-                                IssuerDirectory.Standing.SUSPENDED,
+                                IssuerDirectory.TenantStatus.SUSPENDED,
                                 Permission.POLICIES_WRITE,
                                 Route.Access.WRITES)))
                 .isEqualTo(new Gate.Verdict.Pass());
@@ -191,10 +194,14 @@ class GateTest {
         Caller operator = caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty());
         boolean outlives = needed == Permission.USAGE_READ || needed == Permission.AUDIT_READ;
 
-        assertThat(decide(operator, tenantRoute("acme", IssuerDirectory.Standing.GONE, needed, Route.Access.READS)))
-                .isEqualTo(outlives ? new Gate.Verdict.Pass() : new Gate.Verdict.Unseen());
-        assertThat(decide(operator, tenantRoute("acme", IssuerDirectory.Standing.GONE, needed, Route.Access.WRITES)))
-                .isEqualTo(new Gate.Verdict.Unseen());
+        assertThat(decide(
+                        operator,
+                        tenantRoute("acme", IssuerDirectory.TenantStatus.DELETED, needed, Route.Access.READS)))
+                .isEqualTo(outlives ? new Gate.Verdict.Pass() : new Gate.Verdict.NotFound());
+        assertThat(decide(
+                        operator,
+                        tenantRoute("acme", IssuerDirectory.TenantStatus.DELETED, needed, Route.Access.WRITES)))
+                .isEqualTo(new Gate.Verdict.NotFound());
     }
 
     @Test
@@ -223,12 +230,12 @@ class GateTest {
     }
 
     private static Route tenantRoute(String tenant, Permission needed) {
-        return tenantRoute(tenant, IssuerDirectory.Standing.ACTIVE, needed, Route.Access.WRITES);
+        return tenantRoute(tenant, IssuerDirectory.TenantStatus.ACTIVE, needed, Route.Access.WRITES);
     }
 
     private static Route tenantRoute(
-            String tenant, IssuerDirectory.Standing standing, Permission needed, Route.Access access) {
-        return new Route(new Route.Area.OfTenant(tenant, Optional.of(standing)), Optional.of(needed), access);
+            String tenant, IssuerDirectory.TenantStatus status, Permission needed, Route.Access access) {
+        return new Route(new Route.Area.OfTenant(tenant, Optional.of(status)), Optional.of(needed), access);
     }
 
     private static Route unknownTenantRoute(String tenant, Permission needed) {

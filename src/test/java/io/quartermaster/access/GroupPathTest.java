@@ -16,7 +16,7 @@ class GroupPathTest {
         assertThat(GroupPath.refusal("/" + "\ud83d\ude00".repeat(255))).isEmpty();
         assertThat(GroupPath.refusal("/" + "x".repeat(255) + "/" + "y".repeat(255) + "/z"))
                 .contains("is 514 characters long");
-        assertThatThrownBy(() -> GroupPath.requested("/" + "x".repeat(256)))
+        assertThatThrownBy(() -> GroupPath.parseRequested("/" + "x".repeat(256)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("256");
     }

@@ -42,7 +42,7 @@ class RememberedTokensIT {
     @BeforeEach
     void oneTenant() {
         if (issuerDirectory
-                .standing(new TenantId(TENANT))
+                .tenantStatus(new TenantId(TENANT))
                 .await()
                 .atMost(PATIENCE)
                 .isEmpty()) {
@@ -64,18 +64,18 @@ class RememberedTokensIT {
         ask("one");
         assertThat(verifications).hasValue(3);
         now.set(EXPIRY.plusSeconds(1));
-        assertThat(tokens.realmsInUse()).isEmpty();
+        assertThat(tokens.evictExpired()).isEmpty();
         assertThat(tokens.size()).isZero();
     }
 
     @Test
     void aTokenIsVerifiedAgainAfterEachFetchOfItsRealmsKeys() {
         ask("one");
-        tokens.keysFetched("https://another.test/realms/" + TENANT);
+        tokens.recordKeyFetch("https://another.test/realms/" + TENANT);
         ask("one");
         assertThat(verifications).hasValue(1);
 
-        tokens.keysFetched(config.issuerOf(TENANT));
+        tokens.recordKeyFetch(config.issuerOf(TENANT));
         ask("one");
         ask("one");
         assertThat(verifications).hasValue(2);
@@ -84,7 +84,7 @@ class RememberedTokensIT {
     @Test
     void aFailedVerificationIsNotRemembered() {
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(() -> tokens.verified(token("forged"), () -> {
+            assertThatThrownBy(() -> tokens.getOrVerify(token("forged"), () -> {
                                 verifications.incrementAndGet();
                                 return Uni.createFrom().failure(new UnauthorizedException());
                             })
@@ -101,7 +101,7 @@ class RememberedTokensIT {
         ask("one");
         tokens.setDisabled(TENANT, Set.of("subject of one"), BEGIN.plusSeconds(30));
         assertThatThrownBy(() -> ask("one")).isInstanceOf(UnauthorizedException.class);
-        tokens.keysFetched(config.issuerOf(TENANT));
+        tokens.recordKeyFetch(config.issuerOf(TENANT));
         assertThatThrownBy(() -> ask("one")).isInstanceOf(UnauthorizedException.class);
         ask("two");
 
@@ -111,14 +111,14 @@ class RememberedTokensIT {
 
     @Test
     void theNumberOfTokensIsBounded() {
-        for (int i = 0; i <= RememberedTokens.MOST; i++) {
+        for (int i = 0; i <= RememberedTokens.MAX_TOKENS; i++) {
             ask("token " + i);
         }
         assertThat(tokens.size()).isEqualTo(1);
     }
 
     private RememberedTokens.Verified ask(String name) {
-        return tokens.verified(token(name), () -> {
+        return tokens.getOrVerify(token(name), () -> {
                     verifications.incrementAndGet();
                     return Uni.createFrom().item(verified(name));
                 })

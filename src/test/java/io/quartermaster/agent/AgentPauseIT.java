@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.quartermaster.agent.AgentConfig.Devices;
-import io.quartermaster.agent.AgentConfig.Paused;
+import io.quartermaster.agent.AgentConfig.PauseSettings;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
@@ -185,7 +185,7 @@ class AgentPauseIT extends RealAgent {
     @Test
     void whereNothingIsKeptPausedItIsPreemptedWithItsCallback() throws Exception {
         FakeService service = service(LONG_LEASE);
-        open.add(Agent.start(config(service, Isolation.NONE, true, false, new Paused(0, Optional.empty()))));
+        open.add(Agent.start(config(service, Isolation.NONE, true, false, new PauseSettings(0, Optional.empty()))));
         AttemptOrder order = runningCount(service);
         service.order(Orders.paused(order, 3_000));
         assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.PREEMPTED);
@@ -214,7 +214,7 @@ class AgentPauseIT extends RealAgent {
 
     private void agentWith(FakeService service, Path cudaCheckpoint) throws IOException {
         AgentConfig simulated =
-                config(service, Isolation.NONE, true, false, new Paused(1, Optional.of(cudaCheckpoint)));
+                config(service, Isolation.NONE, true, false, new PauseSettings(1, Optional.of(cudaCheckpoint)));
         open.add(Agent.start(new AgentConfig(
                 simulated.server(),
                 simulated.node(),
@@ -224,7 +224,7 @@ class AgentPauseIT extends RealAgent {
                 simulated.isolation(),
                 true,
                 false,
-                simulated.paused(),
+                simulated.pauseSettings(),
                 simulated.work(),
                 simulated.pace(),
                 simulated.log())));

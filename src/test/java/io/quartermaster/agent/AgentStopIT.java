@@ -237,7 +237,7 @@ class AgentStopIT extends RealAgent {
                 patient.isolation(),
                 patient.trustsTenants(),
                 patient.stopsWorkOnClose(),
-                patient.paused(),
+                patient.pauseSettings(),
                 patient.work(),
                 pace,
                 patient.log())));

@@ -35,6 +35,6 @@ class GpusTest {
         Gpus before = new Gpus.Simulated("n1", 3, "H100", 81_920, false);
         Gpus after = new Gpus.Simulated("n1", 3, "H100", 81_920, false);
 
-        assertThat(before.look()).hasSize(3).isEqualTo(after.look());
+        assertThat(before.scan()).hasSize(3).isEqualTo(after.scan());
     }
 }

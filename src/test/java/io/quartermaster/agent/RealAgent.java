@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 import io.quartermaster.agent.AgentConfig.Credentials;
 import io.quartermaster.agent.AgentConfig.Devices;
 import io.quartermaster.agent.AgentConfig.Pace;
-import io.quartermaster.agent.AgentConfig.Paused;
+import io.quartermaster.agent.AgentConfig.PauseSettings;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Ended;
 import io.quartermaster.agent.protocol.AttemptState.Running;
@@ -69,11 +69,15 @@ abstract class RealAgent {
     }
 
     AgentConfig config(FakeService service, Isolation isolation, boolean trustsTenants, boolean stopsWorkOnClose) {
-        return config(service, isolation, trustsTenants, stopsWorkOnClose, Paused.USUAL);
+        return config(service, isolation, trustsTenants, stopsWorkOnClose, PauseSettings.DEFAULT);
     }
 
     AgentConfig config(
-            FakeService service, Isolation isolation, boolean trustsTenants, boolean stopsWorkOnClose, Paused paused) {
+            FakeService service,
+            Isolation isolation,
+            boolean trustsTenants,
+            boolean stopsWorkOnClose,
+            PauseSettings paused) {
         return new AgentConfig(
                 service.address(),
                 "n1",
@@ -84,7 +88,7 @@ abstract class RealAgent {
                 trustsTenants,
                 stopsWorkOnClose,
                 paused,
-                AgentConfig.WorkSettings.USUAL,
+                AgentConfig.WorkSettings.DEFAULT,
                 QUICK,
                 line -> {});
     }
@@ -99,7 +103,7 @@ abstract class RealAgent {
                 Isolation.NONE,
                 true,
                 false,
-                Paused.USUAL,
+                PauseSettings.DEFAULT,
                 work,
                 QUICK,
                 line -> {});

@@ -3,8 +3,8 @@ package io.quartermaster.agent;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quartermaster.agent.Reconciler.Action;
-import io.quartermaster.agent.Reconciler.Local;
-import io.quartermaster.agent.Reconciler.Standing;
+import io.quartermaster.agent.Reconciler.LocalState;
+import io.quartermaster.agent.Reconciler.PauseStatus;
 import io.quartermaster.agent.protocol.AttemptOrder;
 import io.quartermaster.agent.protocol.AttemptState.Outcome;
 import io.quartermaster.agent.protocol.StopReason;
@@ -20,7 +20,7 @@ class ReconcilerTest {
     private static final AttemptOrder RUN = Orders.shell("true");
     private static final AttemptOrder STOP = Orders.stopped(RUN, StopReason.PREEMPTED, 30_000);
     private static final UUID ID = RUN.attemptId();
-    private static final Local RUNNING = new Local.Live(Optional.empty(), 5_000, Standing.CAN_PAUSE);
+    private static final LocalState RUNNING = new LocalState.Live(Optional.empty(), 5_000, PauseStatus.CAN_PAUSE);
 
     @Test
     void startsWhatItHasNoRecordOf() {
@@ -39,12 +39,12 @@ class ReconcilerTest {
 
     @Test
     void neverStartsWhatHasEnded() {
-        assertThat(decide(List.of(RUN), List.of(), new Local.Over())).isEmpty();
+        assertThat(decide(List.of(RUN), List.of(), new LocalState.Ended())).isEmpty();
     }
 
     @Test
     void reportsAForgottenAttemptAsLostInsteadOfStartingItAgain() {
-        assertThat(decide(List.of(RUN), List.of(), new Local.Forgotten()))
+        assertThat(decide(List.of(RUN), List.of(), new LocalState.Forgotten()))
                 .containsExactly(new Action.Refuse(RUN, Outcome.LOST, "it was here before, and ended"));
     }
 
@@ -62,7 +62,7 @@ class ReconcilerTest {
 
     @Test
     void aStopThatIsHeardAfterItsDeadlineHasTheWholeGrace() {
-        long whole = ((Local.Live) RUNNING).graceMillis();
+        long whole = ((LocalState.Live) RUNNING).graceMillis();
         AttemptOrder late = Orders.stopped(RUN, StopReason.PREEMPTED, 0);
 
         assertThat(decide(List.of(late), List.of(), RUNNING))
@@ -75,14 +75,14 @@ class ReconcilerTest {
 
     @Test
     void aStopThatIsRepeatedDoesNotLengthenTheGrace() {
-        Local stopping = stopping(StopReason.PREEMPTED, NOW + 10_000);
+        LocalState stopping = stopping(StopReason.PREEMPTED, NOW + 10_000);
 
         assertThat(decide(List.of(STOP), List.of(), stopping)).isEmpty();
     }
 
     @Test
     void aStopWithLessGraceShortensIt() {
-        Local stopping = stopping(StopReason.PREEMPTED, NOW + 10_000);
+        LocalState stopping = stopping(StopReason.PREEMPTED, NOW + 10_000);
         AttemptOrder sooner = Orders.stopped(RUN, StopReason.PREEMPTED, 2_000);
 
         assertThat(decide(List.of(sooner), List.of(), stopping))
@@ -91,7 +91,7 @@ class ReconcilerTest {
 
     @Test
     void aCancellationTakesTheReasonOfAPreemptionInProgress() {
-        Local stopping = stopping(StopReason.PREEMPTED, NOW + 10_000);
+        LocalState stopping = stopping(StopReason.PREEMPTED, NOW + 10_000);
         AttemptOrder cancelled = Orders.stopped(RUN, StopReason.CANCELLED, 60_000);
 
         assertThat(decide(List.of(cancelled), List.of(), stopping))
@@ -112,9 +112,9 @@ class ReconcilerTest {
 
     @Test
     void forgetsOnlyWhatHasEndedAndWasTakenIn() {
-        assertThat(decide(List.of(), List.of(ID), new Local.Over())).containsExactly(new Action.Forget(ID));
-        assertThat(decide(List.of(), List.of(), new Local.Over())).isEmpty();
-        assertThat(decide(List.of(RUN), List.of(ID), new Local.Over())).isEmpty();
+        assertThat(decide(List.of(), List.of(ID), new LocalState.Ended())).containsExactly(new Action.Forget(ID));
+        assertThat(decide(List.of(), List.of(), new LocalState.Ended())).isEmpty();
+        assertThat(decide(List.of(RUN), List.of(ID), new LocalState.Ended())).isEmpty();
         assertThat(decide(List.of(), List.of(ID), stopping(StopReason.GIVEN_UP, NOW + 10_000)))
                 .isEmpty();
     }
@@ -122,13 +122,13 @@ class ReconcilerTest {
     @Test
     void asManyActionsDoneMeansNothingLeftToDo() {
         AttemptOrder other = Orders.shell("true");
-        var locals = new TreeMap<UUID, Local>();
+        var locals = new TreeMap<UUID, LocalState>();
         List<AttemptOrder> orders = List.of(RUN, Orders.stopped(other, StopReason.TIMED_OUT, 1_000));
         for (Action action : Reconciler.decide(orders, List.of(), List.of(), locals, 1, NOW)) {
             switch (action) {
                 case Action.Start(AttemptOrder order) -> locals.put(order.attemptId(), RUNNING);
                 case Action.Refuse(AttemptOrder order, Outcome _, String _) ->
-                    locals.put(order.attemptId(), new Local.Over());
+                    locals.put(order.attemptId(), new LocalState.Ended());
                 case Action.Stop stop -> throw new AssertionError(stop);
                 case Action.Pause pause -> throw new AssertionError(pause);
                 case Action.Resume resume -> throw new AssertionError(resume);
@@ -140,13 +140,14 @@ class ReconcilerTest {
                 .isEmpty();
     }
 
-    private static Local stopping(StopReason reason, long deadlineMillis) {
-        return new Local.Live(Optional.of(new StopRequest(reason, 30_000, deadlineMillis)), 5_000, Standing.CAN_PAUSE);
+    private static LocalState stopping(StopReason reason, long deadlineMillis) {
+        return new LocalState.Live(
+                Optional.of(new StopRequest(reason, 30_000, deadlineMillis)), 5_000, PauseStatus.CAN_PAUSE);
     }
 
-    private static List<Action> decide(List<AttemptOrder> orders, List<UUID> forget, Local... local) {
-        var locals = new TreeMap<UUID, Local>();
-        for (Local only : local) {
+    private static List<Action> decide(List<AttemptOrder> orders, List<UUID> forget, LocalState... local) {
+        var locals = new TreeMap<UUID, LocalState>();
+        for (LocalState only : local) {
             locals.put(ID, only);
         }
         return Reconciler.decide(orders, List.of(), forget, locals, 1, NOW);

@@ -14,7 +14,7 @@ class RetryPauseTest {
     void itDoublesUpToItsLimitWithoutALease() {
         long last = 0;
         for (int failure = 0; failure < 20; failure++) {
-            last = pause.afterFailure(0, false);
+            last = pause.nextPauseMillis(0, false);
             assertThat(last).isBetween(Math.min(10_000, 200L << failure) / 2, Math.min(10_000, 200L << failure));
         }
         assertThat(last).isGreaterThanOrEqualTo(5_000);
@@ -23,28 +23,28 @@ class RetryPauseTest {
     @Test
     void aLeaseOutlivesItManyTimes() {
         for (int failure = 0; failure < 20; failure++) {
-            assertThat(pause.afterFailure(LEASE, false)).isLessThanOrEqualTo(LEASE / 15);
+            assertThat(pause.nextPauseMillis(LEASE, false)).isLessThanOrEqualTo(LEASE / 15);
         }
     }
 
     @Test
     void itIsTheShortestWhereTheServiceAsksForACallInAMoment() {
         for (int failure = 0; failure < 20; failure++) {
-            pause.afterFailure(0, false);
+            pause.nextPauseMillis(0, false);
         }
 
-        assertThat(pause.afterFailure(0, true)).isLessThanOrEqualTo(200);
+        assertThat(pause.nextPauseMillis(0, true)).isLessThanOrEqualTo(200);
         assertThat(pause.isFailing()).isTrue();
     }
 
     @Test
     void itBeginsAnewAfterASuccess() {
-        pause.afterFailure(0, false);
-        pause.afterFailure(0, false);
+        pause.nextPauseMillis(0, false);
+        pause.nextPauseMillis(0, false);
 
-        pause.succeeded();
+        pause.recordSuccess();
 
         assertThat(pause.isFailing()).isFalse();
-        assertThat(pause.afterFailure(0, false)).isLessThanOrEqualTo(200);
+        assertThat(pause.nextPauseMillis(0, false)).isLessThanOrEqualTo(200);
     }
 }

@@ -20,48 +20,48 @@ class StartPacingTest {
         for (int i = 0; i < 100; i++) {
             die(2_000);
         }
-        assertThat(pacing.pauseMillis(2_000)).isEqualTo(StartPacing.LONGEST_MILLIS);
+        assertThat(pacing.pauseMillis(2_000)).isEqualTo(StartPacing.MAX_PAUSE_MILLIS);
     }
 
     @Test
     void afterAPauseOneIsTriedAlone() {
         die(0);
         UUID next = UUID.randomUUID();
-        pacing.started(next, 2_000);
+        pacing.recordStart(next, 2_000);
         assertThat(pacing.pauseMillis(2_000)).isPositive();
-        pacing.began(next);
+        pacing.recordBegin(next);
         assertThat(pacing.pauseMillis(2_000)).isZero();
     }
 
     @Test
     void aSupervisorThatHangsDoesNotHoldUpTheNode() {
         die(0);
-        pacing.started(UUID.randomUUID(), 1_000);
-        long since = 1_000 + StartPacing.COMES_UP_MILLIS;
+        pacing.recordStart(UUID.randomUUID(), 1_000);
+        long since = 1_000 + StartPacing.STARTUP_TIMEOUT_MILLIS;
         assertThat(pacing.pauseMillis(since - 1)).isPositive();
         assertThat(pacing.pauseMillis(since)).isZero();
         UUID next = UUID.randomUUID();
-        pacing.started(next, since);
+        pacing.recordStart(next, since);
         assertThat(pacing.pauseMillis(since + 1))
                 .as("the next is tried alone, too")
                 .isPositive();
-        pacing.began(next);
+        pacing.recordBegin(next);
         assertThat(pacing.pauseMillis(since + 1)).isZero();
     }
 
     @Test
     void aSupervisorThatDiesLaterHoldsUpNothing() {
         UUID id = UUID.randomUUID();
-        pacing.started(id, 0);
-        pacing.began(id);
-        pacing.died(id, 0);
-        pacing.died(UUID.randomUUID(), 0);
+        pacing.recordStart(id, 0);
+        pacing.recordBegin(id);
+        pacing.recordDeath(id, 0);
+        pacing.recordDeath(UUID.randomUUID(), 0);
         assertThat(pacing.pauseMillis(0)).isZero();
     }
 
     private void die(long nowMillis) {
         UUID id = UUID.randomUUID();
-        pacing.started(id, nowMillis);
-        pacing.died(id, nowMillis);
+        pacing.recordStart(id, nowMillis);
+        pacing.recordDeath(id, nowMillis);
     }
 }

@@ -91,7 +91,7 @@ class GrantRacesIT extends OperatorsWork {
         CompletableFuture<Void> taken = database.run(PATIENCE, tx -> {
             lockQuotas(tx, tenant);
             CompletableFuture<Void> waiting =
-                    allotments.takeAll(new TenantId(tenant), Caller.service()).subscribeAsCompletionStage();
+                    allotments.revokeAll(new TenantId(tenant), Caller.service()).subscribeAsCompletionStage();
             awaitWaiting(waiting);
             insertAllotment(tx, tenant, pool);
             return waiting;
@@ -149,7 +149,7 @@ class GrantRacesIT extends OperatorsWork {
                 .delete("/v1/operator/tenants/" + B + "/allotments/grants-gone-1")
                 .then()
                 .statusCode(204);
-        allotments.takeAll(new TenantId(B), Caller.service()).await().atMost(PATIENCE);
+        allotments.revokeAll(new TenantId(B), Caller.service()).await().atMost(PATIENCE);
 
         int left = database.run(PATIENCE, tx -> tx.run("select 1 from allotment a join pool p on p.id = a.pool_id"
                         + " where p.name in ('grants-gone-1', 'grants-gone-2')")

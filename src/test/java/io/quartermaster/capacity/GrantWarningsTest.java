@@ -27,13 +27,13 @@ class GrantWarningsTest {
         QuotaTerms evening = overridden(2_000, 6_000, 300, 400);
         QuotaTerms late = overridden(2_000, 6_000, 399, 500);
 
-        assertThat(OversubscriptionWarning.mostReserved(List.of(morning, evening), 0, Long.MAX_VALUE))
+        assertThat(OversubscriptionWarning.maxReserved(List.of(morning, evening), 0, Long.MAX_VALUE))
                 .isEqualTo(8_000);
-        assertThat(OversubscriptionWarning.mostReserved(List.of(evening, late), 0, Long.MAX_VALUE))
+        assertThat(OversubscriptionWarning.maxReserved(List.of(evening, late), 0, Long.MAX_VALUE))
                 .isEqualTo(12_000);
-        assertThat(OversubscriptionWarning.mostReserved(List.of(evening, late), 0, 300))
+        assertThat(OversubscriptionWarning.maxReserved(List.of(evening, late), 0, 300))
                 .isEqualTo(4_000);
-        assertThat(OversubscriptionWarning.mostReserved(List.of(evening, late), 400, 450))
+        assertThat(OversubscriptionWarning.maxReserved(List.of(evening, late), 400, 450))
                 .isEqualTo(8_000);
     }
 
@@ -41,25 +41,25 @@ class GrantWarningsTest {
     void aLowerOverrideCountsUntilItsEnd() {
         QuotaTerms lower = overridden(8_000, 2_000, 0, 200);
 
-        assertThat(OversubscriptionWarning.mostReserved(List.of(lower), 100, 150))
+        assertThat(OversubscriptionWarning.maxReserved(List.of(lower), 100, 150))
                 .isEqualTo(2_000);
-        assertThat(OversubscriptionWarning.mostReserved(List.of(lower), 100, Long.MAX_VALUE))
+        assertThat(OversubscriptionWarning.maxReserved(List.of(lower), 100, Long.MAX_VALUE))
                 .isEqualTo(8_000);
     }
 
     @Test
     void aCutBelowWhatIsHeldSaysWhatBecomesOfTheRest() {
-        TenantAllotments.Held held = new TenantAllotments.Held(6_000, 5_000);
+        TenantAllotments.HeldAmounts held = new TenantAllotments.HeldAmounts(6_000, 5_000);
         QuotaTerms cut = QuotaTerms.reserving(2_000).withLimit(4_000);
 
-        assertThat(held.beyond(ACME, "p", cut, OptionalLong.empty()))
+        assertThat(held.drainWarning(ACME, "p", cut, OptionalLong.empty()))
                 .contains(
                         "tenant acme holds 6 GPUs in p, but its limit is now 4. Excess work continues; no further work "
                                 + "starts until it has ended");
-        assertThat(held.beyond(ACME, "p", cut, OptionalLong.of(3_600_000)))
+        assertThat(held.drainWarning(ACME, "p", cut, OptionalLong.of(3_600_000)))
                 .contains("tenant acme holds 6 GPUs in p, but its limit is now 4. Excess work is stopped at "
                         + "1970-01-01T01:00:00Z, except 5 held by work that cannot be preempted");
-        assertThat(held.beyond(ACME, "p", QuotaTerms.reserving(2_000), OptionalLong.empty()))
+        assertThat(held.drainWarning(ACME, "p", QuotaTerms.reserving(2_000), OptionalLong.empty()))
                 .isEmpty();
     }
 }

@@ -59,7 +59,7 @@ abstract class PauseTests {
             HttpResponse<String> changed = http.send(
                     HttpRequest.newBuilder(
                                     URI.create(DemoIT.installation.running().url() + path))
-                            .header("Authorization", "Bearer " + admin.token())
+                            .header("Authorization", "Bearer " + admin.validToken())
                             .header("Content-Type", "application/json")
                             .header("If-Match", before.etag().orElseThrow())
                             .PUT(HttpRequest.BodyPublishers.ofString(body))

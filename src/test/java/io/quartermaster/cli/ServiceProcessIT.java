@@ -161,8 +161,8 @@ class ServiceProcessIT {
     private void awaitService() throws Exception {
         try (HealthProbe healthProbe = new HealthProbe()) {
             Awaitility.await().atMost(PATIENCE).until(() -> healthProbe
-                    .ready("http://127.0.0.1:" + managementPort)
-                    .filter(HealthProbe.Health::serves)
+                    .readiness("http://127.0.0.1:" + managementPort)
+                    .filter(HealthProbe.Health::canServe)
                     .isPresent());
         }
     }

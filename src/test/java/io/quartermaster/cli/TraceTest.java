@@ -31,14 +31,14 @@ class TraceTest {
             "p3,2000,4096,0,0,");
 
     private static TraceReplay replay() {
-        return new TraceReplay(TraceReader.nodes(NODES), TraceReader.pieces(PODS));
+        return new TraceReplay(TraceReader.nodes(NODES), TraceReader.workloads(PODS));
     }
 
     @Test
     void nothingIsAllocatedThatIsNotThere() {
         for (TraceReplay.Policy policy : TraceReplay.Policy.values()) {
             for (long seed = 0; seed < 20; seed++) {
-                TraceReplay.Run run = replay().play(policy, seed, 130, false);
+                TraceReplay.Run run = replay().run(policy, seed, 130, false);
                 assertThat(run.allocated()).isSorted().allMatch(part -> part <= 100_000);
                 assertThat(run.stranded()).allMatch(part -> part >= 0 && part <= 100_000);
             }
@@ -47,17 +47,17 @@ class TraceTest {
 
     @Test
     void theSameSeedGivesTheSameRun() {
-        assertThat(replay().play(TraceReplay.Policy.FRAGMENTATION, 7, 130, false))
-                .isEqualTo(replay().play(TraceReplay.Policy.FRAGMENTATION, 7, 130, false));
+        assertThat(replay().run(TraceReplay.Policy.FRAGMENTATION, 7, 130, false))
+                .isEqualTo(replay().run(TraceReplay.Policy.FRAGMENTATION, 7, 130, false));
     }
 
     @Test
     void namesOfNodesDecideNothingButTies() {
         List<Node> renamed = TraceReader.nodes(List.of(NODES.get(0), NODES.get(3), NODES.get(1), NODES.get(2)));
         List<Long> before =
-                replay().play(TraceReplay.Policy.FRAGMENTATION, 3, 100, true).allocated();
-        List<Long> after = new TraceReplay(renamed, TraceReader.pieces(PODS))
-                .play(TraceReplay.Policy.FRAGMENTATION, 3, 100, true)
+                replay().run(TraceReplay.Policy.FRAGMENTATION, 3, 100, true).allocated();
+        List<Long> after = new TraceReplay(renamed, TraceReader.workloads(PODS))
+                .run(TraceReplay.Policy.FRAGMENTATION, 3, 100, true)
                 .allocated();
         assertThat(after.getLast()).isEqualTo(before.getLast());
     }

@@ -216,11 +216,11 @@ class MessagesIT {
                 .body("warnings", hasItems(containsString("pool messages-nodes has no topology levels")));
     }
 
-    private static void maxWaiting(int most) {
+    private static void maxWaiting(int max) {
         String queue = TENANT + "/queues/rnd-range";
         request(adminToken(A))
                 .header("If-Match", request(adminToken(A)).get(queue).header("ETag"))
-                .body(Map.of("maxWaiting", most))
+                .body(Map.of("maxWaiting", max))
                 .patch(queue)
                 .then()
                 .statusCode(200);

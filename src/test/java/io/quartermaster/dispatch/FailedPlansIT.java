@@ -246,9 +246,15 @@ class FailedPlansIT extends LedByHand {
                 rows.tenant);
         LifecyclePass lifecycle = new LifecyclePass(database, HandLedCell.leaderSettings(Settings.DEFAULT));
 
-        assertThat(lifecycle.ofQuarantined(cell.epoch(), Set.of()).orElseThrow().steps())
+        assertThat(lifecycle
+                        .applyToQuarantined(cell.epoch(), Set.of())
+                        .orElseThrow()
+                        .steps())
                 .isEqualTo(50);
-        assertThat(lifecycle.ofQuarantined(cell.epoch(), Set.of()).orElseThrow().steps())
+        assertThat(lifecycle
+                        .applyToQuarantined(cell.epoch(), Set.of())
+                        .orElseThrow()
+                        .steps())
                 .isEqualTo(9);
         assertThat(setAside(rows)).isEmpty();
     }

@@ -22,7 +22,7 @@ public final class HandLedCell implements AutoCloseable {
     private static final Duration LEASE = Duration.ofMinutes(10);
     private static final int MOST_CYCLES = 50;
     public static final int BATCH = 1_000;
-    private static final PoisonRowFinder.Take ALL = new PoisonRowFinder.Take.Oldest(BATCH, true);
+    private static final PoisonRowFinder.Selection ALL = new PoisonRowFinder.Selection.Oldest(BATCH, true);
 
     private final SystemDatabase database;
     private final long epoch;
@@ -65,7 +65,7 @@ public final class HandLedCell implements AutoCloseable {
     }
 
     /** @param meanwhile commits of others after the engine has all changes and before it plans */
-    CellPlanner.Outcome cycle(PoisonRowFinder.Take take, Runnable meanwhile) {
+    CellPlanner.Outcome cycle(PoisonRowFinder.Selection selection, Runnable meanwhile) {
         return database.run(CellRows.TIMEOUT, tx -> {
             Fence fence = Fence.renew(tx, CELL, epoch, LEASE).orElseThrow();
             CellPlanner leading = cellPlanner == null
@@ -73,7 +73,7 @@ public final class HandLedCell implements AutoCloseable {
                     : cellPlanner;
             cellPlanner = leading;
             meanwhile.run();
-            return leading.cycle(tx, fence, InboxBatch.take(tx, CELL, take, Set.of()), take);
+            return leading.cycle(tx, fence, InboxBatch.read(tx, CELL, selection, Set.of()), selection);
         });
     }
 

@@ -51,7 +51,8 @@ class LeaderBenchmarkIT {
     private static final Duration LEASE = Duration.ofHours(1);
     private static final SystemDatabase.Bounds BOUNDS =
             new SystemDatabase.Bounds(Duration.ofMinutes(2), Duration.ofMinutes(10), Duration.ofSeconds(1));
-    private static final PoisonRowFinder.Take OLDEST = new PoisonRowFinder.Take.Oldest(HandLedCell.BATCH, true);
+    private static final PoisonRowFinder.Selection OLDEST =
+            new PoisonRowFinder.Selection.Oldest(HandLedCell.BATCH, true);
     private static final OperatingSystemMXBean PROCESS =
             (OperatingSystemMXBean) ManagementFactory.getOperatingSystemMXBean();
 
@@ -125,7 +126,7 @@ class LeaderBenchmarkIT {
 
         String row() {
             Time rest = all.since(planning);
-            int most = Math.max(1, Math.max(starts, changes));
+            int max = Math.max(1, Math.max(starts, changes));
             return String.format(
                     Locale.ROOT,
                     "| %s | %d | %d | %d | %.1f | %.1f | %.0f | %.3f | %.3f | %.0f |",
@@ -135,10 +136,10 @@ class LeaderBenchmarkIT {
                     starts,
                     all.wallNanos() / 1e6 / cycles,
                     planning.wallNanos() / 1e6 / cycles,
-                    most / (rest.wallNanos() / 1e9),
-                    rest.processNanos() / 1e6 / most,
-                    rest.connectionNanos() / 1e6 / most,
-                    (double) logBytes / most);
+                    max / (rest.wallNanos() / 1e9),
+                    rest.processNanos() / 1e6 / max,
+                    rest.connectionNanos() / 1e6 / max,
+                    (double) logBytes / max);
         }
     }
 
@@ -215,7 +216,7 @@ class LeaderBenchmarkIT {
                 Time building = Time.now(backend[0]).since(marks[0]);
                 marks[1] = Time.now(backend[0]);
                 CellPlanner.Outcome outcome =
-                        built.cycle(tx, fence, InboxBatch.take(tx, CELL, OLDEST, Set.of()), OLDEST);
+                        built.cycle(tx, fence, InboxBatch.read(tx, CELL, OLDEST, Set.of()), OLDEST);
                 Time rest = Time.now(backend[0]).since(marks[1]).since(planning.spent);
                 found.add(new ColdStart(reading, building, planning.spent, rest, starts(outcome.plan())));
                 if (rolledBack) {
@@ -250,8 +251,8 @@ class LeaderBenchmarkIT {
     }
 
     /** Runs cycles until there is no more work, or for the given number of rounds with work of their own. */
-    private Cycles runs(String what, Runnable work, int most) {
-        boolean once = most == Integer.MAX_VALUE;
+    private Cycles runs(String what, Runnable work, int max) {
+        boolean once = max == Integer.MAX_VALUE;
         planning.spent = Time.NONE;
         Time all = Time.NONE;
         int starts = 0;
@@ -261,7 +262,7 @@ class LeaderBenchmarkIT {
             work.run();
         }
         long log = 0;
-        while (cycles < most) {
+        while (cycles < max) {
             if (!once) {
                 work.run();
             }
@@ -274,7 +275,7 @@ class LeaderBenchmarkIT {
                 from[0] = Time.now(backend[0]);
                 Fence fence = settings.fence(tx, epoch).orElseThrow();
                 return Objects.requireNonNull(cellPlanner)
-                        .cycle(tx, fence, InboxBatch.take(tx, CELL, OLDEST, Set.of()), OLDEST);
+                        .cycle(tx, fence, InboxBatch.read(tx, CELL, OLDEST, Set.of()), OLDEST);
             });
             all = all.plus(Time.now(backend[0]).since(from[0]));
             log += number("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint") - logBefore;
@@ -306,7 +307,7 @@ class LeaderBenchmarkIT {
         report("ended", "succeeded", "w.state in ('starting', 'running')", count);
     }
 
-    private void report(String state, @Nullable String outcome, String which, int most) {
+    private void report(String state, @Nullable String outcome, String which, int max) {
         run(String.format(Locale.ROOT, """
                 with chosen as (
                     select w.tenant_id, w.id, a.id as attempt from workload w
@@ -320,7 +321,7 @@ class LeaderBenchmarkIT {
                     on conflict (tenant_id, attempt_id, node_id) do update set state = excluded.state,
                         outcome = excluded.outcome)
                 insert into inbox (tenant_id, kind, ref) select tenant_id, 'report', id::text from chosen
-                """, which, most), state, outcome);
+                """, which, max), state, outcome);
     }
 
     private void run(String sql, @Nullable Object... parameters) {

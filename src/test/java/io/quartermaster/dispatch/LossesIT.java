@@ -106,8 +106,8 @@ class LossesIT extends LedByHand {
                 Inventory.Isolation.NONE,
                 true,
                 true,
-                AgentConfig.Paused.USUAL,
-                AgentConfig.WorkSettings.USUAL,
+                AgentConfig.PauseSettings.DEFAULT,
+                AgentConfig.WorkSettings.DEFAULT,
                 new AgentConfig.Pace(20, 2_000, 100, 50, 200, 60_000, 64 * 1024),
                 line -> {}));
     }
@@ -302,7 +302,7 @@ class LossesIT extends LedByHand {
                         + "cluster_id, pool_id"
                         + " from node, generate_series(1, $2) as i where id = $1",
                 node,
-                NodeLossHandler.MOST);
+                NodeLossHandler.MAX_NODES_PER_CYCLE);
         rows.run(
                 "insert into node_contact (node_id, agent_version, boot_id, instance_id, isolation, last_heard, "
                         + "lease_until)"
@@ -313,9 +313,9 @@ class LossesIT extends LedByHand {
                 pool);
         try {
             assertThat(cell.cycle().more()).isTrue();
-            assertThat(lost(rows, pool)).isEqualTo(NodeLossHandler.MOST);
+            assertThat(lost(rows, pool)).isEqualTo(NodeLossHandler.MAX_NODES_PER_CYCLE);
             cell.cycle();
-            assertThat(lost(rows, pool)).isEqualTo(NodeLossHandler.MOST + 1);
+            assertThat(lost(rows, pool)).isEqualTo(NodeLossHandler.MAX_NODES_PER_CYCLE + 1);
         } finally {
             rows.run("delete from node_contact where node_id in (select id from node where pool_id = $1)", pool);
             rows.run("delete from gpu where node_id in (select id from node where pool_id = $1)", pool);

@@ -31,7 +31,7 @@ import org.junit.jupiter.api.Test;
 @TestProfile(WithoutLeader.class)
 class RacesIT extends LedByHand {
 
-    private static final PoisonRowFinder.Take NOTHING = new PoisonRowFinder.Take.Nothing();
+    private static final PoisonRowFinder.Selection NOTHING = new PoisonRowFinder.Selection.None();
 
     @Test
     void workMovedToAnotherQueueWhileItWasToStartStartsAsWhatItIsThen() {
@@ -188,7 +188,7 @@ class RacesIT extends LedByHand {
         UUID job = rows.job(pool, 1, rows.profile(1, pool));
         cell.settle();
 
-        cell.cycle(new PoisonRowFinder.Take.Oldest(HandLedCell.BATCH, true), () -> {
+        cell.cycle(new PoisonRowFinder.Selection.Oldest(HandLedCell.BATCH, true), () -> {
             long fenceMillis = rows.nowMillis();
             Awaitility.await().until(rows::nowMillis, now -> now > fenceMillis + 1);
             rows.report(job, "ended", "succeeded");
@@ -210,7 +210,7 @@ class RacesIT extends LedByHand {
         CompletableFuture<Optional<LifecyclePass.Outcome>> pass = database.run(CellRows.TIMEOUT, tx -> {
             tx.run("lock table report in access exclusive mode");
             CompletableFuture<Optional<LifecyclePass.Outcome>> begun =
-                    CompletableFuture.supplyAsync(() -> lifecycle.ofAll(cell.epoch(), Set.of()));
+                    CompletableFuture.supplyAsync(() -> lifecycle.applyToAll(cell.epoch(), Set.of()));
             Awaitility.await()
                     .until(() -> !rows.run("select 1 from pg_locks where relation = 'report'::regclass and not granted")
                             .isEmpty());
@@ -303,7 +303,7 @@ class RacesIT extends LedByHand {
 
     private boolean isFromReservation(CellRows rows, UUID job) {
         return database.run(CellRows.TIMEOUT, tx -> new CellReader(tx, 0)
-                .live(Long.MAX_VALUE).stream()
+                .readLiveThrough(Long.MAX_VALUE).stream()
                         .filter(record -> record.id().equals(job))
                         .findFirst()
                         .flatMap(WorkloadRecord::attempt)
@@ -353,7 +353,7 @@ class RacesIT extends LedByHand {
 
         InboxBatch batch = database.run(
                 CellRows.TIMEOUT,
-                tx -> InboxBatch.take(tx, "main", new PoisonRowFinder.Take.Oldest(100, true), Set.of()));
+                tx -> InboxBatch.read(tx, "main", new PoisonRowFinder.Selection.Oldest(100, true), Set.of()));
 
         assertThat(batch.ids()).hasSize(100);
         assertThat(batch.uuids(Inbox.Kind.WORKLOAD)).contains(late);

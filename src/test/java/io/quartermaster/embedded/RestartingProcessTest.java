@@ -45,11 +45,11 @@ class RestartingProcessTest {
             running.set(EmbeddedRedis.start(folder, Secrets.in(folder), port));
             return running.get();
         })) {
-            restartingProcess.begin();
+            restartingProcess.start();
             restartingProcess.ready().join();
             EmbeddedRedis first = Objects.requireNonNull(running.get());
 
-            ProcessHandle.of(first.child().pid()).orElseThrow().destroyForcibly();
+            ProcessHandle.of(first.process().pid()).orElseThrow().destroyForcibly();
 
             Awaitility.await().atMost(PATIENCE).until(() -> starts.get() == 3 && running.get() != first);
             assertThat(broken).isNotDone();
@@ -61,7 +61,7 @@ class RestartingProcessTest {
         RestartingProcess restartingProcess = keeper(() -> {
             throw new StartFailure("no room on the disk");
         });
-        restartingProcess.begin();
+        restartingProcess.start();
 
         assertThatThrownBy(() -> restartingProcess.ready().join()).hasMessageContaining("no room on the disk");
         restartingProcess.close();

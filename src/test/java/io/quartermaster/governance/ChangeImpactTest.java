@@ -55,7 +55,7 @@ class ChangeImpactTest {
                 1);
         var held = List.of(holding(3), holding(3), holding(3));
 
-        assertThat(ChangeImpact.overQuota(before, held)).isEqualTo(1);
+        assertThat(ChangeImpact.countOverQuota(before, held)).isEqualTo(1);
         assertThat(ChangeImpact.between(before, before.with(cut), held, 0).becomingOverQuota())
                 .isEqualTo(1);
     }
@@ -76,14 +76,15 @@ class ChangeImpactTest {
     void poolsAreFilledOneByOne() {
         TenantRules rules = acme().with(rnd);
 
-        assertThat(ChangeImpact.overQuota(
-                        rules, List.of(holding(3), new ChangeImpact.Held(CLOUD, rnd.id(), 1000, true), holding(3))))
+        assertThat(ChangeImpact.countOverQuota(
+                        rules,
+                        List.of(holding(3), new ChangeImpact.HeldAmount(CLOUD, rnd.id(), 1000, true), holding(3))))
                 .isEqualTo(1);
     }
 
     @Test
     void workWithoutGpusIsNeverOverQuota() {
-        assertThat(ChangeImpact.overQuota(acme(), List.of(new ChangeImpact.Held(H100, rnd.id(), 0, true))))
+        assertThat(ChangeImpact.countOverQuota(acme(), List.of(new ChangeImpact.HeldAmount(H100, rnd.id(), 0, true))))
                 .isZero();
     }
 
@@ -107,7 +108,7 @@ class ChangeImpactTest {
         TenantRules before = acme().with(three).with(rnd).with(queue(rnd, three));
         TenantRules after =
                 before.with(rnd.with(List.of(drained), rnd.overQuota(), rnd.userLimitGpuMilli(), rnd.maxRunning()));
-        ChangeImpact.Held fixed = new ChangeImpact.Held(H100, rnd.id(), 3000, false);
+        ChangeImpact.HeldAmount fixed = new ChangeImpact.HeldAmount(H100, rnd.id(), 3000, false);
 
         assertThat(ChangeImpact.between(before, after, List.of(holding(3), fixed), 0)
                         .warnings())
@@ -117,7 +118,7 @@ class ChangeImpactTest {
                 .isEmpty();
     }
 
-    private ChangeImpact.Held holding(long gpus) {
-        return new ChangeImpact.Held(H100, rnd.id(), gpus * 1000, true);
+    private ChangeImpact.HeldAmount holding(long gpus) {
+        return new ChangeImpact.HeldAmount(H100, rnd.id(), gpus * 1000, true);
     }
 }

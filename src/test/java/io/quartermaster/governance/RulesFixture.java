@@ -44,9 +44,9 @@ public final class RulesFixture {
                 List.of());
     }
 
-    public static TenantAllotments.Named granted(String name, UUID pool, long gpus) {
+    public static TenantAllotments.NamedAllotment granted(String name, UUID pool, long gpus) {
         QuotaTerms terms = QuotaTerms.reserving(gpus * 1000).withLimit(gpus * 1000);
-        return new TenantAllotments.Named(
+        return new TenantAllotments.NamedAllotment(
                 name,
                 pool,
                 List.of("zone", "rack"),

@@ -54,7 +54,7 @@ class ExpiringValueTest {
         assertThat(later).hasSize(1);
         later.remove().run();
         assertThat(later).as("the value was used in the meantime").hasSize(1);
-        nowMillis += ExpiringValue.KEPT_UNUSED.toMillis();
+        nowMillis += ExpiringValue.MAX_UNUSED_TIME.toMillis();
         later.remove().run();
         assertThat(later).as("the value is released").isEmpty();
         expiringValue.get();

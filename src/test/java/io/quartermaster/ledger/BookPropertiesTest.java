@@ -39,7 +39,7 @@ class BookPropertiesTest {
 
             assertThat(heldByAllocation(run(history, false).segments()))
                     .as("seed %d", seed)
-                    .isEqualTo(heldByAllocation(unmarked.open(RandomHistory.TICKS)));
+                    .isEqualTo(heldByAllocation(unmarked.provisionalSegments(RandomHistory.TICKS)));
         });
     }
 
@@ -66,10 +66,10 @@ class BookPropertiesTest {
         forEachHistory((history, seed) -> {
             Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
             for (UsageEvent event : history.events()) {
-                assertThat(book.apply(event)).as("seed %d", seed).isInstanceOf(PostingResult.Taken.class);
+                assertThat(book.apply(event)).as("seed %d", seed).isInstanceOf(PostingResult.Posted.class);
             }
 
-            assertThat(book.open(RandomHistory.TICKS))
+            assertThat(book.provisionalSegments(RandomHistory.TICKS))
                     .as("seed %d", seed)
                     .isEqualTo(run(history, false).segments());
         });
@@ -107,14 +107,14 @@ class BookPropertiesTest {
         for (RandomHistory.Step step : history.steps) {
             switch (step) {
                 case RandomHistory.Step.Take(UsageEvent event) ->
-                    assertThat(book.apply(event)).isInstanceOf(PostingResult.Taken.class);
+                    assertThat(book.apply(event)).isInstanceOf(PostingResult.Posted.class);
                 case RandomHistory.Step.Close(long hourEndMillis) -> segments.addAll(book.close(hourEndMillis));
             }
             if (resumeEachStep) {
                 book = Book.resume(book.state());
             }
         }
-        segments.addAll(book.open(RandomHistory.TICKS));
+        segments.addAll(book.provisionalSegments(RandomHistory.TICKS));
         return new Run(merged(segments), book.state());
     }
 

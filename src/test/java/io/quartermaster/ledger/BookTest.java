@@ -41,7 +41,7 @@ class BookTest {
         allocate(5, "a", 1_000, NLP);
         allocate(6, "0", 1_000, NLP);
 
-        assertThat(lines(book.open(7)))
+        assertThat(lines(book.provisionalSegments(7)))
                 .containsExactly(
                         "RESERVED_IDLE 1000 0-5",
                         "RESERVED/OVER_QUOTA a 1000 STARTING 5-7",
@@ -56,7 +56,7 @@ class BookTest {
         allocate(0, "b", 1_000, NLP);
         free(10, "a");
 
-        assertThat(lines(book.open(20)))
+        assertThat(lines(book.provisionalSegments(20)))
                 .containsExactly(
                         "RESERVED/OVER_QUOTA a 2000 STARTING 0-10",
                         "ON_DEMAND/OVER_QUOTA b 1000 STARTING 0-10",
@@ -70,7 +70,7 @@ class BookTest {
         reserveFor(NLP, 0, 5_000);
         allocate(0, "a", 8_000, NLP);
 
-        assertThat(lines(book.open(1)))
+        assertThat(lines(book.provisionalSegments(1)))
                 .containsExactly(
                         "RESERVED/WITHIN a 3000 STARTING 0-1",
                         "ON_DEMAND/WITHIN a 2000 STARTING 0-1",
@@ -84,7 +84,7 @@ class BookTest {
         allocate(0, "a", 2_000, NLP);
         allocate(0, "b", 2_000, VISION);
 
-        assertThat(lines(book.open(1)))
+        assertThat(lines(book.provisionalSegments(1)))
                 .containsExactly(
                         "ON_DEMAND/WITHIN a 1000 STARTING 0-1",
                         "ON_DEMAND/WITHIN b 2000 STARTING 0-1",
@@ -98,7 +98,7 @@ class BookTest {
         allocate(0, "b", 2_000, NLP);
         reserve(50, 3_000);
 
-        assertThat(lines(book.open(100)))
+        assertThat(lines(book.provisionalSegments(100)))
                 .containsExactly(
                         "RESERVED/OVER_QUOTA a 2000 STARTING 0-100",
                         "RESERVED/OVER_QUOTA b 2000 STARTING 0-50",
@@ -115,7 +115,7 @@ class BookTest {
         free(50, "b");
         reserve(50, 1_000);
 
-        assertThat(lines(book.open(100))).containsExactly("RESERVED/OVER_QUOTA a 1000 STARTING 0-100");
+        assertThat(lines(book.provisionalSegments(100))).containsExactly("RESERVED/OVER_QUOTA a 1000 STARTING 0-100");
     }
 
     @Test
@@ -160,7 +160,7 @@ class BookTest {
         phase(40, "a", Phase.OUT_OF_CONTACT, 5);
         phase(50, "a", Phase.RUNNING, 50);
 
-        assertThat(lines(book.open(60)))
+        assertThat(lines(book.provisionalSegments(60)))
                 .containsExactly(
                         "ON_DEMAND/OVER_QUOTA a 1000 OUT_OF_CONTACT 20-50",
                         "ON_DEMAND/OVER_QUOTA a 1000 RUNNING 50-60");
@@ -188,7 +188,7 @@ class BookTest {
         phase(60, "a", Phase.STOPPING, 60);
         phase(90, "a", Phase.ENDED, 50);
 
-        assertThat(lines(book.open(100)))
+        assertThat(lines(book.provisionalSegments(100)))
                 .containsExactly(
                         "ON_DEMAND/OVER_QUOTA a 1000 STARTING 20-30",
                         "ON_DEMAND/OVER_QUOTA a 1000 RUNNING 30-50",
@@ -271,7 +271,8 @@ class BookTest {
         apply(new UsageEvent.Unmet(10, ++seq, ACME, POOL, 400));
         apply(new UsageEvent.Unmet(20, ++seq, ACME, POOL, 0));
 
-        assertThat(lines(book.open(30))).containsExactly("RESERVED_IDLE 1000 0-30", "RESERVED_UNMET 400 10-20");
+        assertThat(lines(book.provisionalSegments(30)))
+                .containsExactly("RESERVED_IDLE 1000 0-30", "RESERVED_UNMET 400 10-20");
     }
 
     @Test
@@ -361,7 +362,7 @@ class BookTest {
     }
 
     private void apply(UsageEvent event) {
-        assertThat(book.apply(event)).isInstanceOf(PostingResult.Taken.class);
+        assertThat(book.apply(event)).isInstanceOf(PostingResult.Posted.class);
     }
 
     private static List<String> lines(List<Segment> segments) {

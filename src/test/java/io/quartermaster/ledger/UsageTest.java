@@ -102,7 +102,7 @@ class UsageTest {
     private static List<Segment> segments(long seed) {
         Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
         new RandomHistory(seed).events().forEach(book::apply);
-        return book.open(RandomHistory.TICKS);
+        return book.provisionalSegments(RandomHistory.TICKS);
     }
 
     private static List<Usage.Row> rows(List<Segment> segments, List<Usage.Dimension> dimensions) {

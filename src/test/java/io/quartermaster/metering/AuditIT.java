@@ -312,9 +312,9 @@ class AuditIT {
         return request;
     }
 
-    private static List<String> lines(Uni<UsageExport.Prepared> export) {
+    private static List<String> lines(Uni<UsageExport.PreparedExport> export) {
         Buffer all = export.onItem()
-                .transformToMulti(UsageExport.Prepared::pieces)
+                .transformToMulti(UsageExport.PreparedExport::pieces)
                 .collect()
                 .in(Buffer::buffer, Buffer::appendBuffer)
                 .await()
@@ -327,10 +327,10 @@ class AuditIT {
         BookRows rows = closedBooks("audit-e");
         TenantId tenant = new TenantId(rows.tenant);
 
-        List<String> csv = lines(exports.ofTenant(tenant, export(start, start + 2 * HOUR, "csv", false)));
-        List<String> all = lines(
-                exports.ofTenants(java.util.Optional.of(tenant), export(start, start + 2 * HOUR, "jsonl", false)));
-        List<String> open = lines(exports.ofTenant(tenant, export(start, start + 5 * HOUR, "csv", true)));
+        List<String> csv = lines(exports.prepareForTenant(tenant, export(start, start + 2 * HOUR, "csv", false)));
+        List<String> all = lines(exports.prepareForTenants(
+                java.util.Optional.of(tenant), export(start, start + 2 * HOUR, "jsonl", false)));
+        List<String> open = lines(exports.prepareForTenant(tenant, export(start, start + 5 * HOUR, "csv", true)));
 
         assertThat(csv.getFirst()).startsWith("id,tenant,from,to,pool,class,gpus");
         assertThat(csv.size() - 1L)
@@ -341,10 +341,11 @@ class AuditIT {
         assertThat(all).hasSize(csv.size() - 1).allSatisfy(line -> assertThat(line)
                 .contains("\"final\":true"));
         assertThat(open).containsAll(csv).anySatisfy(line -> assertThat(line).contains(",false,"));
-        assertThatThrownBy(() -> lines(exports.ofTenant(tenant, export(start, start + 50 * HOUR, "csv", false))))
+        assertThatThrownBy(
+                        () -> lines(exports.prepareForTenant(tenant, export(start, start + 50 * HOUR, "csv", false))))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("hours-open");
-        assertThatThrownBy(() -> lines(exports.ofTenant(tenant, export(start + 1, start + HOUR, "csv", false))))
+        assertThatThrownBy(() -> lines(exports.prepareForTenant(tenant, export(start + 1, start + HOUR, "csv", false))))
                 .isInstanceOf(ProblemException.class)
                 .hasMessageContaining("full hour");
     }

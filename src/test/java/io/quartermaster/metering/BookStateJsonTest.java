@@ -34,7 +34,7 @@ class BookStateJsonTest {
                 new UsageEvent.PhaseChanged(30, 4, TENANT, new AllocationId("a"), Phase.RUNNING),
                 new UsageEvent.Unmet(35, 5, TENANT, POOL, 1),
                 new UsageEvent.Freed(40, 6, TENANT, new AllocationId("b")));
-        events.forEach(event -> assertThat(book.apply(event)).isInstanceOf(PostingResult.Taken.class));
+        events.forEach(event -> assertThat(book.apply(event)).isInstanceOf(PostingResult.Posted.class));
         return book.state();
     }
 

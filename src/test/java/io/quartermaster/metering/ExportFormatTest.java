@@ -114,7 +114,7 @@ class ExportFormatTest {
 
     private static void assertRefused(String yaml, int line, String why) {
         assertThatThrownBy(() -> ExportMapping.parse("mapping.yaml", yaml))
-                .isInstanceOf(ExportMapping.Refused.class)
+                .isInstanceOf(ExportMapping.InvalidMapping.class)
                 .hasMessageContaining("mapping.yaml, line " + line + ": ")
                 .hasMessageContaining(why);
     }

@@ -57,8 +57,8 @@ class HourCloserIT {
         });
     }
 
-    private List<SegmentStore.Stored> stored(BookRows rows) {
-        return database.run(Duration.ofSeconds(10), tx -> SegmentStore.between(
+    private List<SegmentStore.StoredSegment> stored(BookRows rows) {
+        return database.run(Duration.ofSeconds(10), tx -> SegmentStore.readBetween(
                         UsageQuery.of(tx), new TenantKey(rows.tenant), 0, 10_000)
                 .await()
                 .indefinitely());
@@ -77,14 +77,14 @@ class HourCloserIT {
 
         closeUntil(rows, start + 3 * HOUR);
 
-        List<SegmentStore.Stored> stored = stored(rows);
+        List<SegmentStore.StoredSegment> stored = stored(rows);
         assertThat(HashChain.verify(
                         HashChain.beginning(new TenantKey(rows.tenant)),
-                        stored.stream().map(SegmentStore.Stored::link).toList()))
+                        stored.stream().map(SegmentStore.StoredSegment::link).toList()))
                 .isInstanceOf(HashChain.Intact.class);
         assertThat(stored).allSatisfy(each -> assertThat(each.segment().id()).hasToString(each.storedId()));
         long held = stored.stream()
-                .map(SegmentStore.Stored::segment)
+                .map(SegmentStore.StoredSegment::segment)
                 .filter(segment -> segment.held().isPresent())
                 .mapToLong(Segment::gpuMilliMillis)
                 .sum();
@@ -133,12 +133,12 @@ class HourCloserIT {
         long start = BookRows.hoursAgo(2);
         rows.reserved(start + 5 * MINUTE, 1);
         closeUntil(rows, start + HOUR);
-        List<SegmentStore.Stored> before = stored(rows);
+        List<SegmentStore.StoredSegment> before = stored(rows);
 
         closing.closeDue();
         closing.closeDue();
 
-        assertThat(stored(rows)).startsWith(before.toArray(SegmentStore.Stored[]::new));
+        assertThat(stored(rows)).startsWith(before.toArray(SegmentStore.StoredSegment[]::new));
         assertThat(rows.number(
                         "select count(*) - count(distinct (from_ms, class)) from segment where tenant_id = $1",
                         rows.tenant))

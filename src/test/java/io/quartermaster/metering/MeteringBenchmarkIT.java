@@ -96,9 +96,9 @@ class MeteringBenchmarkIT {
         resetPeaks();
         AtomicLong bytes = new AtomicLong();
         long exporting = System.nanoTime();
-        exports.ofTenants(Optional.empty(), month())
+        exports.prepareForTenants(Optional.empty(), month())
                 .onItem()
-                .transformToMulti(UsageExport.Prepared::pieces)
+                .transformToMulti(UsageExport.PreparedExport::pieces)
                 .onItem()
                 .invoke(piece -> bytes.addAndGet(piece.length()))
                 .collect()
@@ -233,7 +233,7 @@ class MeteringBenchmarkIT {
         for (int i = 0; i < ASKED; i++) {
             long start = System.nanoTime();
             try {
-                VertxContextSupport.subscribeAndAwait(() -> usage.ofTenant(new TenantId(tenant), request));
+                VertxContextSupport.subscribeAndAwait(() -> usage.reportForTenant(new TenantId(tenant), request));
             } catch (Throwable e) {
                 throw new AssertionError(e);
             }

@@ -49,7 +49,8 @@ class UsageIT {
 
     private UsageApi.View ask(BookRows rows, UsageRequest request) {
         try {
-            return VertxContextSupport.subscribeAndAwait(() -> usage.ofTenant(new TenantId(rows.tenant), request));
+            return VertxContextSupport.subscribeAndAwait(
+                    () -> usage.reportForTenant(new TenantId(rows.tenant), request));
         } catch (Throwable e) {
             throw new AssertionError(e);
         }
@@ -131,7 +132,7 @@ class UsageIT {
                 + "update closed_hour set summed = false where tenant_id = 'usage-sums'");
         List<UsageApi.View> fromSegments =
                 requests.stream().map(request -> ask(rows, request)).toList();
-        closing.sumUp();
+        closing.addMissingSums();
 
         assertThat(fromSums).extracting(UsageApi.View::rows).contains(List.of()).anyMatch(found -> found.size() > 4);
         assertThat(fromSums)
@@ -203,7 +204,8 @@ class UsageIT {
 
         UsageApi.View ofTenant = ask(one, request);
         UsageApi.View ofOther = ask(other, request);
-        UsageApi.View ofOperator = usage.ofTenants(Optional.of(new TenantId("usage-c")), request, new PageRequest())
+        UsageApi.View ofOperator = usage.reportForTenants(
+                        Optional.of(new TenantId("usage-c")), request, new PageRequest())
                 .await()
                 .indefinitely()
                 .items()

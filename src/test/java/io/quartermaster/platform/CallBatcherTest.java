@@ -38,12 +38,12 @@ class CallBatcherTest {
         vertx.close().toCompletionStage().toCompletableFuture().join();
     }
 
-    private CallBatcher<Integer, String> batcher(int most) {
-        return batcher(most, PATIENCE);
+    private CallBatcher<Integer, String> batcher(int max) {
+        return batcher(max, PATIENCE);
     }
 
-    private CallBatcher<Integer, String> batcher(int most, Duration limit) {
-        return new CallBatcher<>(vertx, most, limit, questions -> Uni.createFrom()
+    private CallBatcher<Integer, String> batcher(int max, Duration limit) {
+        return new CallBatcher<>(vertx, max, limit, questions -> Uni.createFrom()
                 .emitter(emitter -> batches.add(new Batch(questions, emitter))));
     }
 

@@ -112,7 +112,7 @@ class GroupNamesIT {
 
         TenantGroups.Presence presence =
                 VertxContextSupport.subscribeAndAwait(() -> groups.presence(new TenantId(A), paths));
-        GroupList all = VertxContextSupport.subscribeAndAwait(() -> groups.all(new TenantId(A)));
+        GroupList all = VertxContextSupport.subscribeAndAwait(() -> groups.list(new TenantId(A)));
 
         assertThat(presence.present()).isEqualTo(paths);
         assertThat(presence.missing()).isEmpty();
@@ -215,9 +215,9 @@ class GroupNamesIT {
         GroupPath others = new GroupPath("/shared-top/others");
         Set<GroupPath> kept = keycloak.call(client -> {
                     KeycloakRealm realm = client.realm(A);
-                    List<RealmAdmin.MadeGroup> made = List.of(
-                            new RealmAdmin.MadeGroup(mine, RealmAdmin.ensureGroup(realm, mine)),
-                            new RealmAdmin.MadeGroup(
+                    List<RealmAdmin.CreatedGroup> made = List.of(
+                            new RealmAdmin.CreatedGroup(mine, RealmAdmin.ensureGroup(realm, mine)),
+                            new RealmAdmin.CreatedGroup(
                                     top, realm.group(top).orElseThrow().getId()));
                     RealmAdmin.ensureGroup(realm, others);
                     return RealmAdmin.removeEmpty(realm, made, refusal(realm));
@@ -240,8 +240,8 @@ class GroupNamesIT {
                     Set<GroupPath> kept = RealmAdmin.removeEmpty(
                             realm,
                             List.of(
-                                    new RealmAdmin.MadeGroup(odd, "a\u0000b"),
-                                    new RealmAdmin.MadeGroup(mine, RealmAdmin.ensureGroup(realm, mine))),
+                                    new RealmAdmin.CreatedGroup(odd, "a\u0000b"),
+                                    new RealmAdmin.CreatedGroup(mine, RealmAdmin.ensureGroup(realm, mine))),
                             first);
                     assertThat(kept).containsExactly(odd);
                     return first;
@@ -305,7 +305,7 @@ class GroupNamesIT {
 
         assertThatThrownBy(() -> VertxContextSupport.subscribeAndAwait(
                         () -> creation.create(new TenantId(A), Caller.service(), path, WriteMode.COMMIT)))
-                .isInstanceOfSatisfying(KeycloakFailure.class, failure -> assertThat(failure.isAway())
+                .isInstanceOfSatisfying(KeycloakFailure.class, failure -> assertThat(failure.isUnavailable())
                         .isFalse());
 
         assertNoGroup("/half");
@@ -369,7 +369,7 @@ class GroupNamesIT {
     void requestsForAllGroupsOfATenantAtTheSameTimeShareTheirAnswer() throws Exception {
         List<CompletableFuture<GroupList>> asked = new ArrayList<>();
         for (int i = 0; i < 40; i++) {
-            asked.add(groups.all(new TenantId(A)).subscribeAsCompletionStage());
+            asked.add(groups.list(new TenantId(A)).subscribeAsCompletionStage());
         }
         Set<GroupList> different = Collections.newSetFromMap(new IdentityHashMap<>());
         for (CompletableFuture<GroupList> one : asked) {

@@ -153,7 +153,7 @@ class ProvisioningIT {
                     .getId();
             realm.addRoles(account, List.of(realm.role("tenant-admin")));
             realm.removeRoles(account, List.of(realm.role("tenant-automation")));
-            RealmAdmin.allowPasswordsFromPrograms(realm, "admin-cli");
+            RealmAdmin.enableDirectAccessGrants(realm, "admin-cli");
             realm.removeClient(realm.client("qm-cli").orElseThrow().getId());
             mark(realm, null);
             return account;

@@ -58,7 +58,7 @@ record TestFolder(Path data, FileChannel channel) {
     }
 
     static void empty(DataFolder folder) {
-        if (Files.isDirectory(folder.path()) && folder.isOurs()) {
+        if (Files.isDirectory(folder.path()) && folder.isDataFolder()) {
             EmbeddedServices.endLeftovers(folder);
             folder.empty();
         }

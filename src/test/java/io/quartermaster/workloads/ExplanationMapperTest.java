@@ -190,7 +190,7 @@ class ExplanationMapperTest {
                         Optional.empty())));
         OutlookSource.Prospect prospect = new OutlookSource.Prospect(
                 now,
-                OutlookSource.Standing.WAITS,
+                OutlookSource.Status.WAITS,
                 List.of(fresh),
                 Optional.of(outlook),
                 Optional.of(now.plusSeconds(60)));
@@ -213,7 +213,7 @@ class ExplanationMapperTest {
     void whatTheNextPlanStartsIsToldSo() {
         Details waiting = details("waiting", DesiredState.RUN, 1000, true, List.of());
         OutlookSource.Prospect prospect = new OutlookSource.Prospect(
-                AT, OutlookSource.Standing.STARTS, List.of(), Optional.empty(), Optional.empty());
+                AT, OutlookSource.Status.STARTS, List.of(), Optional.empty(), Optional.empty());
         WorkloadApi.Explanation explanation = ExplanationMapper.waiting(
                 waiting, null, prospect, ExplanationMapper.outlook(prospect, Map.of(), Map.of()));
         assertThat(explanation.sentence()).isEqualTo("train waits; the next plan starts it.");

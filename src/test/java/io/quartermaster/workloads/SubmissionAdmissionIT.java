@@ -63,23 +63,23 @@ class SubmissionAdmissionIT {
     }
 
     private static SubmissionAdmission.Verdict decide(
-            SubmissionAdmission submissionAdmission, TenantId tenant, SubmissionAdmission.Ask... asks) {
+            SubmissionAdmission submissionAdmission, TenantId tenant, SubmissionAdmission.RoomRequest... asks) {
         return submissionAdmission.decide(tenant, List.of(asks)).await().atMost(PATIENCE);
     }
 
-    private SubmissionAdmission.Ask ask(int most, UUID... workloads) {
-        return new SubmissionAdmission.Ask(queue, "q", most, List.of(workloads));
+    private SubmissionAdmission.RoomRequest ask(int max, UUID... workloads) {
+        return new SubmissionAdmission.RoomRequest(queue, "q", max, List.of(workloads));
     }
 
     private void queued(TenantId tenant, UUID... workloads) {
         for (UUID id : workloads) {
-            liveCounterTotals.workload(new CountedWorkload(
+            liveCounterTotals.setWorkload(new CountedWorkload(
                     tenant, id, queue, POLICY, List.of(POOL), List.of(1_000L), new CountedWorkload.Place.Queued()));
         }
     }
 
     private String counter(TenantId tenant, String field) {
-        var value = redis.hget(LiveCounters.key(tenant), field).await().atMost(PATIENCE);
+        var value = redis.hget(LiveCounters.countersKey(tenant), field).await().atMost(PATIENCE);
         return value == null ? "" : value.toString();
     }
 
@@ -102,7 +102,7 @@ class SubmissionAdmissionIT {
     void theCapCountsWhatIsHeldAndWhatIsPublishedEachOnce() {
         TenantId tenant = new TenantId("adm-cap");
         LiveCounters liveCounters = counters();
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         liveCounters.publish(1, 1_000, liveCounterTotals);
         UUID first = Ids.next();
         UUID second = Ids.next();
@@ -113,7 +113,7 @@ class SubmissionAdmissionIT {
         queued(tenant, first, second);
         liveCounters.publish(1, 2_000, liveCounterTotals);
         assertThat(counter(tenant, "queued:" + queue)).isEqualTo("2");
-        assertThat(redis.zcard(LiveCounters.holds(tenant, queue))
+        assertThat(redis.zcard(LiveCounters.holdsKey(tenant, queue))
                         .await()
                         .atMost(PATIENCE)
                         .toInteger())
@@ -129,11 +129,12 @@ class SubmissionAdmissionIT {
     @Test
     void aRefusalHoldsNothingInAnyQueue() {
         TenantId tenant = new TenantId("adm-none");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         counters().publish(1, 1_000, liveCounterTotals);
-        SubmissionAdmission.Ask full = new SubmissionAdmission.Ask(Ids.next(), "full", 0, List.of(Ids.next()));
+        SubmissionAdmission.RoomRequest full =
+                new SubmissionAdmission.RoomRequest(Ids.next(), "full", 0, List.of(Ids.next()));
         assertThat(code(decide(admission(), tenant, ask(3, Ids.next()), full))).isEqualTo("queue-full");
-        assertThat(redis.zcard(LiveCounters.holds(tenant, queue))
+        assertThat(redis.zcard(LiveCounters.holdsKey(tenant, queue))
                         .await()
                         .atMost(PATIENCE)
                         .toInteger())
@@ -143,10 +144,10 @@ class SubmissionAdmissionIT {
     @Test
     void whatDidNotComeInDoesNotCountForTheRate() {
         TenantId tenant = new TenantId("adm-given-back");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         counters().publish(1, 1_000, liveCounterTotals);
         SubmissionAdmission slow = new SubmissionAdmission(scripts(), 1, WorkloadApi.MAX_BATCH, Duration.ofSeconds(30));
-        SubmissionAdmission.Ask failed = ask(5_000, ids(400));
+        SubmissionAdmission.RoomRequest failed = ask(5_000, ids(400));
         assertThat(code(decide(slow, tenant, failed))).isEqualTo("admitted");
         assertThat(code(decide(slow, tenant, ask(5_000, ids(400))))).isEqualTo("admitted");
         assertThat(code(decide(slow, tenant, ask(5_000, ids(500))))).isEqualTo("rate-exceeded");
@@ -167,7 +168,7 @@ class SubmissionAdmissionIT {
     @Test
     void aSuspendedTenantIsRefused() {
         TenantId tenant = new TenantId("adm-suspended");
-        liveCounterTotals.tenant(tenant, false, Map.of());
+        liveCounterTotals.setTenant(tenant, false, Map.of());
         queued(tenant, Ids.next());
         counters().publish(1, 1_000, liveCounterTotals);
         assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("tenant-suspended");
@@ -176,7 +177,7 @@ class SubmissionAdmissionIT {
     @Test
     void aTenantThatIsTooFastIsRefusedAndToldWhenThereIsRoom() {
         TenantId tenant = new TenantId("adm-rate");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         counters().publish(1, 1_000, liveCounterTotals);
         SubmissionAdmission slow = new SubmissionAdmission(scripts(), 1, 1_000, Duration.ofSeconds(30));
         UUID[] thousand = Stream.generate(Ids::next).limit(1_000).toArray(UUID[]::new);
@@ -194,10 +195,10 @@ class SubmissionAdmissionIT {
     void countersThatWereLostAreReplacedAsAWhole() {
         TenantId tenant = new TenantId("adm-lost");
         LiveCounters liveCounters = counters();
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         queued(tenant, Ids.next(), Ids.next());
         liveCounters.publish(1, 1_000, liveCounterTotals);
-        redis.del(List.of(LiveCounters.key(tenant))).await().atMost(PATIENCE);
+        redis.del(List.of(LiveCounters.countersKey(tenant))).await().atMost(PATIENCE);
         queued(tenant, Ids.next());
         liveCounters.publish(1, 2_000, liveCounterTotals);
         assertThat(counter(tenant, "queued:" + queue)).isEqualTo("3");
@@ -208,10 +209,10 @@ class SubmissionAdmissionIT {
     @Test
     void aDeposedLeaderChangesNothing() {
         TenantId tenant = new TenantId("adm-deposed");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         queued(tenant, Ids.next());
         LiveCounterTotals old = new LiveCounterTotals();
-        old.tenant(tenant, true, Map.of());
+        old.setTenant(tenant, true, Map.of());
         counters().publish(2, 2_000, liveCounterTotals);
         counters().publish(1, 3_000, old);
         assertThat(counter(tenant, "queued:" + queue)).isEqualTo("1");
@@ -221,12 +222,12 @@ class SubmissionAdmissionIT {
     @Test
     void anotherLeaderTakesOverWithAllThereIs() {
         TenantId tenant = new TenantId("adm-takeover");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         queued(tenant, Ids.next(), Ids.next());
         counters().publish(1, 1_000, liveCounterTotals);
         LiveCounterTotals next = new LiveCounterTotals();
-        next.tenant(tenant, true, Map.of());
-        next.workload(new CountedWorkload(
+        next.setTenant(tenant, true, Map.of());
+        next.setWorkload(new CountedWorkload(
                 tenant,
                 Ids.next(),
                 queue,
@@ -242,7 +243,7 @@ class SubmissionAdmissionIT {
     @Test
     void scriptsThatRedisForgotAreSentAgain() {
         TenantId tenant = new TenantId("adm-noscript");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         counters().publish(1, 1_000, liveCounterTotals);
         redis.script(List.of("FLUSH")).await().atMost(PATIENCE);
         assertThat(code(decide(admission(), tenant, ask(3, Ids.next())))).isEqualTo("admitted");
@@ -287,7 +288,7 @@ class SubmissionAdmissionIT {
     @Test
     void anAnswerThatTheServiceIsTooBusyToReadIsNotRedissFault() throws Exception {
         TenantId tenant = new TenantId("adm-busy");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         counters().publish(1, 1_000, liveCounterTotals);
         try (OwnClient own = OwnClient.open()) {
             SubmissionAdmission submissionAdmission = own.admission();
@@ -310,7 +311,7 @@ class SubmissionAdmissionIT {
     @Test
     void aRedisThatStandsStillIsLeftAloneAfterOneCall() {
         TenantId tenant = new TenantId("adm-still");
-        liveCounterTotals.tenant(tenant, true, Map.of());
+        liveCounterTotals.setTenant(tenant, true, Map.of());
         counters().publish(1, 1_000, liveCounterTotals);
         try (OwnClient own = OwnClient.open()) {
             SubmissionAdmission submissionAdmission = own.admission();
@@ -349,7 +350,7 @@ class SubmissionAdmissionIT {
                         tenant,
                         List.of(
                                 ask(10, Ids.next()),
-                                new SubmissionAdmission.Ask(Ids.next(), "other", 1, List.of(Ids.next())))));
+                                new SubmissionAdmission.RoomRequest(Ids.next(), "other", 1, List.of(Ids.next())))));
 
         try {
             second.await().atMost(PATIENCE);
@@ -369,7 +370,7 @@ class SubmissionAdmissionIT {
                         tenant,
                         List.of(
                                 ask(10, Ids.next()),
-                                new SubmissionAdmission.Ask(Ids.next(), "none", 0, List.of(Ids.next())))));
+                                new SubmissionAdmission.RoomRequest(Ids.next(), "none", 0, List.of(Ids.next())))));
 
         assertThatThrownBy(() -> full.await().atMost(PATIENCE))
                 .isInstanceOf(ProblemException.class)
@@ -382,10 +383,10 @@ class SubmissionAdmissionIT {
         TenantId spoiled = new TenantId("adm-spoiled");
         TenantId other = new TenantId("adm-other");
         for (TenantId tenant : List.of(odd, spoiled, other)) {
-            liveCounterTotals.tenant(tenant, true, Map.of());
+            liveCounterTotals.setTenant(tenant, true, Map.of());
         }
-        redis.set(List.of(LiveCounters.key(odd), "no counters")).await().atMost(PATIENCE);
-        redis.set(List.of(LiveCounters.holds(spoiled, queue), "no holds"))
+        redis.set(List.of(LiveCounters.countersKey(odd), "no counters")).await().atMost(PATIENCE);
+        redis.set(List.of(LiveCounters.holdsKey(spoiled, queue), "no holds"))
                 .await()
                 .atMost(PATIENCE);
         queued(spoiled, Ids.next());
@@ -409,7 +410,7 @@ class SubmissionAdmissionIT {
 
     @Test
     void noTenantsKeysAreTheCells() {
-        assertThat(LiveCounters.key(new TenantId("main"))).doesNotStartWith(Wakeups.CELL_KEYS);
+        assertThat(LiveCounters.countersKey(new TenantId("main"))).doesNotStartWith(Wakeups.CELL_KEYS);
     }
 
     @Test
@@ -429,7 +430,7 @@ class SubmissionAdmissionIT {
                         .isEqualTo("unknown");
             }
             assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(1));
-            liveCounterTotals.tenant(tenant, true, Map.of());
+            liveCounterTotals.setTenant(tenant, true, Map.of());
             new LiveCounters(scripts, "qm:{test}:away").publish(1, 1_000, liveCounterTotals);
         } finally {
             nowhere.close();

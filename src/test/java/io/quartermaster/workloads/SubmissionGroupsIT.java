@@ -67,14 +67,14 @@ class SubmissionGroupsIT extends TwoTenantsWork {
 
     @Test
     void aGroupIsBounded() {
-        List<Member> members = held(1 + SubmissionGroups.MOST_MEMBERS + 10);
+        List<Member> members = held(1 + SubmissionGroups.MAX_MEMBERS + 10);
         List<CompletableFuture<Outcome>> outcomes = new ArrayList<>();
 
         whileTheQueueIsLocked(tx -> outcomes.addAll(behindTheFirst(members)));
 
         assertThat(outcomes.stream().map(CompletableFuture::join)).containsOnly(Outcome.ENTERED);
         assertThat(transactions(members)).hasSize(3);
-        assertThat(transactions(members.subList(1, 1 + SubmissionGroups.MOST_MEMBERS)))
+        assertThat(transactions(members.subList(1, 1 + SubmissionGroups.MAX_MEMBERS)))
                 .hasSize(1);
     }
 

@@ -32,7 +32,7 @@ class SubmissionTest {
 
     @Test
     void isToRunUnlessItSaysOtherwise() throws Exception {
-        assertThat(JSON.treeToValue(good(), Submission.class).wish()).isEqualTo(DesiredState.RUN);
+        assertThat(JSON.treeToValue(good(), Submission.class).desiredState()).isEqualTo(DesiredState.RUN);
     }
 
     @Test
@@ -46,7 +46,7 @@ class SubmissionTest {
         body.putObject("labels").put("team/project", "a b");
         body.putArray("abortCallback").add("sh").add("-c").add("echo bye");
         assertThat(errors(body, "")).isEmpty();
-        assertThat(JSON.treeToValue(body, Submission.class).wish()).isEqualTo(DesiredState.HOLD);
+        assertThat(JSON.treeToValue(body, Submission.class).desiredState()).isEqualTo(DesiredState.HOLD);
     }
 
     @ParameterizedTest

@@ -10,7 +10,7 @@ import java.util.UUID;
 /** Verifies the hash chain of a tenant's audit entries, or of the operator's. */
 public final class AuditChain {
 
-    private static final int ENTRIES_AT_ONCE = 2_000;
+    private static final int BATCH_SIZE = 2_000;
     private static final HexFormat HEX = HexFormat.of();
 
     /** The fault of an entry. */
@@ -29,16 +29,16 @@ public final class AuditChain {
      * @param number its position in the chain, from 1
      * @param entry the id of the entry at this position, or of the entry found instead
      */
-    public record Broken(long number, UUID entry, Fault fault) {}
+    public record BrokenEntry(long number, UUID entry, Fault fault) {}
 
     private AuditChain() {}
 
     /**
      * The first break of the chain; empty when there is none. Reads the chain from its beginning in bounded batches.
      */
-    public static Optional<Broken> verify(SystemTransaction transaction, TenantId tenant) {
+    public static Optional<BrokenEntry> verify(SystemTransaction transaction, TenantId tenant) {
         long number = 0;
-        String hash = AuditSealer.NOTHING_BEFORE;
+        String hash = AuditSealer.HASH_BEFORE_FIRST;
         while (true) {
             int read = 0;
             for (Row row : transaction.run(
@@ -46,23 +46,23 @@ public final class AuditChain {
                             + " from audit_entry where tenant_id = $1 and seq > $2 order by seq limit $3",
                     tenant.value(),
                     number,
-                    ENTRIES_AT_ONCE)) {
+                    BATCH_SIZE)) {
                 number++;
                 read++;
-                Optional<Fault> fault = fault(row, tenant, number, hash);
+                Optional<Fault> fault = findFault(row, tenant, number, hash);
                 if (fault.isPresent()) {
-                    return Optional.of(new Broken(number, row.getUUID("id"), fault.get()));
+                    return Optional.of(new BrokenEntry(number, row.getUUID("id"), fault.get()));
                 }
                 hash = hex(row, "hash");
             }
-            if (read < ENTRIES_AT_ONCE) {
+            if (read < BATCH_SIZE) {
                 return Optional.empty();
             }
         }
     }
 
     /** The number of entries that have waited for the sealer longer than it ever takes. */
-    public static long unsealed(SystemTransaction transaction, TenantId tenant) {
+    public static long countOverdue(SystemTransaction transaction, TenantId tenant) {
         return transaction
                 .run(
                         "select count(*) as entries from audit_entry where tenant_id = $1 and seq is null and at "
@@ -73,7 +73,7 @@ public final class AuditChain {
                 .getLong("entries");
     }
 
-    private static Optional<Fault> fault(Row row, TenantId tenant, long number, String before) {
+    private static Optional<Fault> findFault(Row row, TenantId tenant, long number, String before) {
         if (row.getLong("seq") != number) {
             return Optional.of(Fault.MISSING);
         }

@@ -88,7 +88,7 @@ public final class AuditEntryApi {
         @Nullable
         String to;
 
-        Filter checked() {
+        Filter validate() {
             var problems = new ProblemException.Invalid();
             Optional<Instant> begin = problems.instant("from", from);
             Optional<Instant> end = problems.instant("to", to);

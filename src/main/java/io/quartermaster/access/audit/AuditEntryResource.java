@@ -35,6 +35,6 @@ public class AuditEntryResource {
             description = "Each entry is sealed into the tenant's hash chain within seconds of the change.")
     public Uni<Page<AuditEntryApi.View>> list(
             @PathParam("tenant") TenantId tenant, @BeanParam AuditEntryApi.Query query, @BeanParam PageRequest page) {
-        return entries.list(tenant, query.checked(), page);
+        return entries.list(tenant, query.validate(), page);
     }
 }

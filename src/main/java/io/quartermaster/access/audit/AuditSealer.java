@@ -27,12 +27,12 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class AuditSealer {
 
-    static final int BATCH = 500;
-    static final int TENANTS_PER_ROUND = 200;
+    static final int BATCH_SIZE = 500;
+    static final int MAX_TENANTS_PER_ROUND = 200;
     private static final Logger LOG = Logger.getLogger(AuditSealer.class);
-    static final String NOTHING_BEFORE = "";
+    static final String HASH_BEFORE_FIRST = "";
 
-    private record Link(long seq, String hash) {}
+    private record ChainEnd(long seq, String hash) {}
 
     private final SystemDatabase database;
 
@@ -55,7 +55,7 @@ public class AuditSealer {
     public Uni<Void> sealAll() {
         return database.on(connection -> connection
                         .preparedQuery("select distinct tenant_id from audit_entry where seq is null limit $1")
-                        .execute(Tuple.of(TENANTS_PER_ROUND)))
+                        .execute(Tuple.of(MAX_TENANTS_PER_ROUND)))
                 .onItem()
                 .transformToMulti(rows -> Multi.createFrom().iterable(rows))
                 .onItem()
@@ -71,11 +71,11 @@ public class AuditSealer {
                 .preparedQuery("select pg_try_advisory_xact_lock(hashtextextended('audit:' || $1, 0)) as mine")
                 .execute(Tuple.of(tenant))
                 .chain(rows -> rows.iterator().next().getBoolean("mine")
-                        ? end(connection, tenant).chain(end -> seal(connection, tenant, end))
+                        ? readChainEnd(connection, tenant).chain(end -> seal(connection, tenant, end))
                         : Uni.createFrom().voidItem());
     }
 
-    private static Uni<Link> end(SqlConnection connection, String tenant) {
+    private static Uni<ChainEnd> readChainEnd(SqlConnection connection, String tenant) {
         return connection
                 .preparedQuery(
                         "select seq, hash from audit_entry where tenant_id = $1 and seq is not null order by seq "
@@ -83,19 +83,19 @@ public class AuditSealer {
                 .execute(Tuple.of(tenant))
                 .map(rows -> {
                     for (Row row : rows) {
-                        return new Link(
+                        return new ChainEnd(
                                 row.getLong("seq"),
                                 HexFormat.of().formatHex(row.getBuffer("hash").getBytes()));
                     }
-                    return new Link(0, NOTHING_BEFORE);
+                    return new ChainEnd(0, HASH_BEFORE_FIRST);
                 });
     }
 
-    private static Uni<Void> seal(SqlConnection connection, String tenant, Link end) {
+    private static Uni<Void> seal(SqlConnection connection, String tenant, ChainEnd end) {
         return connection
                 .preparedQuery("select " + COLUMNS
                         + " from audit_entry where tenant_id = $1 and seq is null order by id limit $2")
-                .execute(Tuple.of(tenant, BATCH))
+                .execute(Tuple.of(tenant, BATCH_SIZE))
                 .chain(rows -> rows.size() == 0 ? Uni.createFrom().voidItem() : write(connection, tenant, end, rows));
     }
 
@@ -103,14 +103,14 @@ public class AuditSealer {
             "id, to_char(at at time zone 'UTC', 'YYYY-MM-DD\"T\"HH24:MI:SS.US') as at, actor, actor_realm, "
                     + "action, resource, cast(before as text) as before, cast(after as text) as after, request_id, format";
 
-    private static Uni<Void> write(SqlConnection connection, String tenant, Link end, RowSet<Row> rows) {
+    private static Uni<Void> write(SqlConnection connection, String tenant, ChainEnd end, RowSet<Row> rows) {
         List<UUID> ids = new ArrayList<>();
         List<Long> seqs = new ArrayList<>();
         List<Buffer> previous = new ArrayList<>();
         List<Buffer> hashes = new ArrayList<>();
-        Link last = end;
+        ChainEnd last = end;
         for (Row row : rows) {
-            Link next = new Link(last.seq() + 1, hash(tenant, last.seq() + 1, last.hash(), row));
+            ChainEnd next = new ChainEnd(last.seq() + 1, hash(tenant, last.seq() + 1, last.hash(), row));
             ids.add(row.getUUID("id"));
             seqs.add(next.seq());
             previous.add(bytes(last.hash()));

@@ -32,6 +32,6 @@ public class OperatorAuditEntryResource {
             summary = "Lists the changes of clusters, nodes and pools with their actors, newest first",
             description = "Changes in a tenant, including those by the operator, are among that tenant's entries.")
     public Uni<Page<AuditEntryApi.View>> list(@BeanParam AuditEntryApi.Query query, @BeanParam PageRequest page) {
-        return entries.list(AuditLog.OPERATOR, query.checked(), page);
+        return entries.list(AuditLog.OPERATOR, query.validate(), page);
     }
 }

@@ -3,22 +3,22 @@ package io.quartermaster.access.keycloak;
 import java.time.Duration;
 
 /** The moment at which a call to Keycloak is aborted, whatever its progress. */
-record CallDeadline(Duration patience, long atNanos) {
+record CallDeadline(Duration timeout, long atNanos) {
 
-    static CallDeadline in(Duration patience) {
-        return new CallDeadline(patience, System.nanoTime() + patience.toNanos());
+    static CallDeadline after(Duration timeout) {
+        return new CallDeadline(timeout, System.nanoTime() + timeout.toNanos());
     }
 
     /** The remaining time, always positive; fails when the deadline has passed. */
-    Duration left() {
+    Duration remaining() {
         long nanos = atNanos - System.nanoTime();
         if (nanos <= 0) {
-            throw passed();
+            throw timeoutFailure();
         }
         return Duration.ofNanos(nanos);
     }
 
-    KeycloakFailure passed() {
-        return KeycloakFailure.away("Keycloak did not answer within " + patience);
+    KeycloakFailure timeoutFailure() {
+        return KeycloakFailure.unavailable("Keycloak did not answer within " + timeout);
     }
 }

@@ -19,7 +19,7 @@ class DisabledUserCheck {
 
     private static final Logger LOG = Logger.getLogger(DisabledUserCheck.class);
     /** For one realm. Together with the interval, it stays below a minute. */
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration CALL_TIMEOUT = Duration.ofSeconds(20);
 
     private final KeycloakAdmin keycloak;
     private final RememberedTokens tokens;
@@ -35,20 +35,20 @@ class DisabledUserCheck {
             concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> run() {
         return Multi.createFrom()
-                .iterable(tokens.realmsInUse())
+                .iterable(tokens.evictExpired())
                 .onItem()
                 .transformToUni(this::check)
-                .merge(KeycloakAdmin.SIDE_BY_SIDE)
+                .merge(KeycloakAdmin.MAX_CONCURRENT_CALLS)
                 .collect()
                 .last()
                 .replaceWithVoid();
     }
 
     private Uni<Void> check(String realm) {
-        Instant asked = Instant.now();
+        Instant checkedAt = Instant.now();
         return keycloak.<Set<String>>call(
-                        PATIENCE, client -> client.realm(realm).disabledUsers())
-                .invoke(disabled -> tokens.setDisabled(realm, disabled, asked))
+                        CALL_TIMEOUT, client -> client.realm(realm).disabledUsers())
+                .invoke(disabled -> tokens.setDisabled(realm, disabled, checkedAt))
                 .replaceWithVoid()
                 .onFailure()
                 .invoke(e -> LOG.warnf("the disabled users of realm %s could not be read: %s", realm, e.getMessage()))

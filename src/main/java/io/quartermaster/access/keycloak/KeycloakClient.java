@@ -29,17 +29,17 @@ public final class KeycloakClient {
     /** Creates a realm with everything in the representation, and gets the rights in it. */
     public void createRealm(RealmRepresentation realm) {
         post("/admin/realms", realm);
-        renewRights();
+        renewToken();
     }
 
     /** Gets the rights in realms that are newer than the administrator's token. */
-    public void renewRights() {
-        http.renewRights(callDeadline);
+    public void renewToken() {
+        http.renewToken(callDeadline);
     }
 
     /** A realm, which need not exist. */
     public KeycloakRealm realm(String name) {
-        return new KeycloakRealm(this, REALMS + encoded(name));
+        return new KeycloakRealm(this, REALMS + encode(name));
     }
 
     /** The resource at a path; empty when there is none. */
@@ -78,7 +78,7 @@ public final class KeycloakClient {
             if (e.isNotFound() && path.startsWith(REALMS)) {
                 String realm = path.substring(REALMS.length()).split("[/?]", 2)[0];
                 if (find(REALMS + realm, ObjectNode.class).isEmpty()) {
-                    throw KeycloakFailure.noRealm(URLDecoder.decode(realm, StandardCharsets.UTF_8));
+                    throw KeycloakFailure.ofMissingRealm(URLDecoder.decode(realm, StandardCharsets.UTF_8));
                 }
             }
             throw e;
@@ -121,7 +121,7 @@ public final class KeycloakClient {
      * Encodes a segment of a path, or a value of a query. The unreserved characters of RFC 3986, section 2.3, stay
      * unencoded: Keycloak refuses a path that encodes one of them, since it is not in normal form.
      */
-    static String encoded(String text) {
+    static String encode(String text) {
         return URLEncoder.encode(text, StandardCharsets.UTF_8)
                 .replace("+", "%20")
                 .replace("%7E", "~");

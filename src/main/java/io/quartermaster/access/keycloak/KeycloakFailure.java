@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
 public final class KeycloakFailure extends RuntimeException implements ExternalFailure {
 
     private static final long serialVersionUID = 1L;
-    private static final int MAX_BODY = 500;
+    private static final int MAX_BODY_CHARS = 500;
     private static final int BAD_REQUEST = 400;
     private static final int NOT_FOUND = 404;
     private static final int CONFLICT = 409;
@@ -17,9 +17,9 @@ public final class KeycloakFailure extends RuntimeException implements ExternalF
      * The answers of Keycloak, or of the proxy in front of it, while it is away: bad gateway, unavailable, gateway
      * timeout.
      */
-    private static final Set<Integer> AWAY = Set.of(502, 503, 504);
+    private static final Set<Integer> UNAVAILABLE_STATUSES = Set.of(502, 503, 504);
 
-    private static final int NO_ANSWER = 503;
+    private static final int STATUS_WITHOUT_ANSWER = 503;
 
     private final int status;
     private final String body;
@@ -37,21 +37,21 @@ public final class KeycloakFailure extends RuntimeException implements ExternalF
     }
 
     /** The failure for no answer, or none in time. */
-    static KeycloakFailure away(String message) {
-        return new KeycloakFailure(message, NO_ANSWER, "");
+    static KeycloakFailure unavailable(String message) {
+        return new KeycloakFailure(message, STATUS_WITHOUT_ANSWER, "");
     }
 
-    static KeycloakFailure refused(String message) {
+    static KeycloakFailure ofInvalidAnswer(String message) {
         return new KeycloakFailure(message, BAD_REQUEST, "");
     }
 
-    static KeycloakFailure answered(int status, String body) {
-        String text = body.substring(0, Math.min(body.length(), MAX_BODY));
+    static KeycloakFailure ofAnswer(int status, String body) {
+        String text = body.substring(0, Math.min(body.length(), MAX_BODY_CHARS));
         return new KeycloakFailure("Keycloak answered " + status + (text.isBlank() ? "" : ": " + text), status, text);
     }
 
     /** The failure for a resource whose realm does not exist. */
-    static KeycloakFailure noRealm(String realm) {
+    static KeycloakFailure ofMissingRealm(String realm) {
         return new KeycloakFailure("Keycloak has no realm " + realm, NOT_FOUND, "", realm);
     }
 
@@ -60,8 +60,8 @@ public final class KeycloakFailure extends RuntimeException implements ExternalF
      * request.
      */
     @Override
-    public boolean isAway() {
-        return AWAY.contains(status);
+    public boolean isUnavailable() {
+        return UNAVAILABLE_STATUSES.contains(status);
     }
 
     /** Whether something does not exist: the realm itself, or a resource of an existing realm. */

@@ -28,7 +28,7 @@ public final class KeycloakFailureMapper {
     }
 
     static ProblemException problem(KeycloakFailure e) {
-        if (e.isAway()) {
+        if (e.isUnavailable()) {
             return ProblemException.of(
                     503, "identity-unavailable", "Keycloak does not answer; send the request again later");
         }

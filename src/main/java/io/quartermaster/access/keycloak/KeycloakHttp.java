@@ -37,7 +37,7 @@ final class KeycloakHttp implements AutoCloseable {
     private static final int FIRST_ERROR = 400;
     private static final String TOKEN_PATH = "/realms/master/protocol/openid-connect/token";
     /** A token is not used during this last part of its life: it could expire in transit. */
-    private static final Duration SPARE_LIFE = Duration.ofSeconds(5);
+    private static final Duration TOKEN_LIFETIME_MARGIN = Duration.ofSeconds(5);
 
     /**
      * Null fields are omitted: Keycloak leaves an absent field unchanged. Newer versions of Keycloak send fields that
@@ -70,9 +70,9 @@ final class KeycloakHttp implements AutoCloseable {
     /** An answer of Keycloak with a status below 400. */
     record Answer(int status, Optional<String> location, byte[] body) {}
 
-    /** @param sideBySide the most concurrent requests */
-    KeycloakHttp(IdentityConfig config, int sideBySide) {
-        this.permits = new Semaphore(sideBySide, true);
+    /** @param maxConcurrentCalls the most concurrent requests */
+    KeycloakHttp(IdentityConfig config, int maxConcurrentCalls) {
+        this.permits = new Semaphore(maxConcurrentCalls, true);
         this.http = HttpClient.newBuilder()
                 .version(HttpClient.Version.HTTP_1_1)
                 .connectTimeout(config.connectTimeout())
@@ -102,18 +102,18 @@ final class KeycloakHttp implements AutoCloseable {
      */
     Answer send(String method, String path, @Nullable Object body, CallDeadline callDeadline) {
         Token used = token(callDeadline);
-        HttpResponse<byte[]> response = exchange(request(method, path, body, used), callDeadline);
+        HttpResponse<byte[]> response = exchange(newRequest(method, path, body, used), callDeadline);
         if (response.statusCode() == UNAUTHORIZED) {
             // Keycloak invalidates tokens early when it restarts, or when its administrator's sessions are removed.
-            forget(used, callDeadline);
-            response = exchange(request(method, path, body, token(callDeadline)), callDeadline);
+            discard(used, callDeadline);
+            response = exchange(newRequest(method, path, body, token(callDeadline)), callDeadline);
         } else if (response.statusCode() == FORBIDDEN) {
             // The realm may be newer than the token: another replica may have created it.
-            renewRights(used, callDeadline);
-            response = exchange(request(method, path, body, token(callDeadline)), callDeadline);
+            renewToken(used, callDeadline);
+            response = exchange(newRequest(method, path, body, token(callDeadline)), callDeadline);
         }
         if (response.statusCode() >= FIRST_ERROR) {
-            throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
+            throw KeycloakFailure.ofAnswer(response.statusCode(), text(response.body()));
         }
         return new Answer(response.statusCode(), response.headers().firstValue("Location"), response.body());
     }
@@ -122,13 +122,13 @@ final class KeycloakHttp implements AutoCloseable {
      * Gets new rights for the requests that follow. A token does not cover realms that are newer than it, and
      * Keycloak's administrator gets the rights in a realm by creating it.
      */
-    void renewRights(CallDeadline callDeadline) {
-        renewRights(token, callDeadline);
+    void renewToken(CallDeadline callDeadline) {
+        renewToken(token, callDeadline);
     }
 
-    /** As {@link #renewRights(CallDeadline)}, unless another call has got a newer token than the used one. */
-    private void renewRights(@Nullable Token used, CallDeadline callDeadline) {
-        lock(callDeadline);
+    /** As {@link #renewToken(CallDeadline)}, unless another call has got a newer token than the used one. */
+    private void renewToken(@Nullable Token used, CallDeadline callDeadline) {
+        lockRenewal(callDeadline);
         try {
             if (token == used) {
                 token = logIn(grant, callDeadline);
@@ -138,7 +138,7 @@ final class KeycloakHttp implements AutoCloseable {
         }
     }
 
-    private HttpRequest.Builder request(String method, String path, @Nullable Object body, Token token) {
+    private HttpRequest.Builder newRequest(String method, String path, @Nullable Object body, Token token) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server + path))
                 .header("Authorization", "Bearer " + token.value())
                 .header("Accept", "application/json");
@@ -151,13 +151,14 @@ final class KeycloakHttp implements AutoCloseable {
     private HttpResponse<byte[]> exchange(HttpRequest.Builder request, CallDeadline callDeadline) {
         acquirePermit(callDeadline);
         try {
-            return http.send(request.timeout(callDeadline.left()).build(), HttpResponse.BodyHandlers.ofByteArray());
+            return http.send(
+                    request.timeout(callDeadline.remaining()).build(), HttpResponse.BodyHandlers.ofByteArray());
         } catch (IOException e) {
             String why = Optional.ofNullable(e.getMessage()).orElse(e.getClass().getSimpleName());
-            throw KeycloakFailure.away("Keycloak cannot be reached: " + why);
+            throw KeycloakFailure.unavailable("Keycloak cannot be reached: " + why);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw callDeadline.passed();
+            throw callDeadline.timeoutFailure();
         } finally {
             permits.release();
         }
@@ -165,12 +166,12 @@ final class KeycloakHttp implements AutoCloseable {
 
     private void acquirePermit(CallDeadline callDeadline) {
         try {
-            if (!permits.tryAcquire(callDeadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
-                throw callDeadline.passed();
+            if (!permits.tryAcquire(callDeadline.remaining().toNanos(), TimeUnit.NANOSECONDS)) {
+                throw callDeadline.timeoutFailure();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw callDeadline.passed();
+            throw callDeadline.timeoutFailure();
         }
     }
 
@@ -179,11 +180,11 @@ final class KeycloakHttp implements AutoCloseable {
         if (known != null && known.isFresh()) {
             return known;
         }
-        lock(callDeadline);
+        lockRenewal(callDeadline);
         try {
             Token renewed = token;
             if (renewed == null || !renewed.isFresh()) {
-                renewed = renewed == null ? logIn(grant, callDeadline) : renewed(renewed, callDeadline);
+                renewed = renewed == null ? logIn(grant, callDeadline) : renew(renewed, callDeadline);
                 token = renewed;
             }
             return renewed;
@@ -196,7 +197,7 @@ final class KeycloakHttp implements AutoCloseable {
      * Renews the token within its Keycloak session, if it has one, so that Keycloak need not check a password and
      * create a session each minute.
      */
-    private Token renewed(Token old, CallDeadline callDeadline) {
+    private Token renew(Token old, CallDeadline callDeadline) {
         if (old.refresh() == null) {
             return logIn(grant, callDeadline);
         }
@@ -207,7 +208,7 @@ final class KeycloakHttp implements AutoCloseable {
         try {
             return logIn(form, callDeadline);
         } catch (KeycloakFailure e) {
-            if (e.isAway()) {
+            if (e.isUnavailable()) {
                 throw e;
             }
             return logIn(grant, callDeadline);
@@ -223,19 +224,21 @@ final class KeycloakHttp implements AutoCloseable {
                 .POST(HttpRequest.BodyPublishers.ofString(body));
         HttpResponse<byte[]> response = exchange(request, callDeadline);
         if (response.statusCode() >= FIRST_ERROR) {
-            throw KeycloakFailure.answered(response.statusCode(), text(response.body()));
+            throw KeycloakFailure.ofAnswer(response.statusCode(), text(response.body()));
         }
         JsonNode answer = read(response.body(), JSON.constructType(JsonNode.class));
         Duration life = Duration.ofSeconds(answer.path("expires_in").asLong());
-        Duration use = life.compareTo(SPARE_LIFE.multipliedBy(2)) > 0 ? life.minus(SPARE_LIFE) : life.dividedBy(2);
+        Duration use = life.compareTo(TOKEN_LIFETIME_MARGIN.multipliedBy(2)) > 0
+                ? life.minus(TOKEN_LIFETIME_MARGIN)
+                : life.dividedBy(2);
         return new Token(
                 answer.path("access_token").asText(),
                 answer.hasNonNull("refresh_token") ? answer.get("refresh_token").asText() : null,
                 System.nanoTime() + use.toNanos());
     }
 
-    private void forget(Token refused, CallDeadline callDeadline) {
-        lock(callDeadline);
+    private void discard(Token refused, CallDeadline callDeadline) {
+        lockRenewal(callDeadline);
         try {
             if (token == refused) {
                 token = null;
@@ -245,14 +248,14 @@ final class KeycloakHttp implements AutoCloseable {
         }
     }
 
-    private void lock(CallDeadline callDeadline) {
+    private void lockRenewal(CallDeadline callDeadline) {
         try {
-            if (!renewal.tryLock(callDeadline.left().toNanos(), TimeUnit.NANOSECONDS)) {
-                throw callDeadline.passed();
+            if (!renewal.tryLock(callDeadline.remaining().toNanos(), TimeUnit.NANOSECONDS)) {
+                throw callDeadline.timeoutFailure();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw callDeadline.passed();
+            throw callDeadline.timeoutFailure();
         }
     }
 
@@ -268,7 +271,7 @@ final class KeycloakHttp implements AutoCloseable {
         try {
             return JSON.readValue(body, type);
         } catch (IOException e) {
-            throw KeycloakFailure.refused("Keycloak's answer cannot be read: " + e.getMessage());
+            throw KeycloakFailure.ofInvalidAnswer("Keycloak's answer cannot be read: " + e.getMessage());
         }
     }
 

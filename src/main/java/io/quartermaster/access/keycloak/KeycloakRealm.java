@@ -1,6 +1,6 @@
 package io.quartermaster.access.keycloak;
 
-import static io.quartermaster.access.keycloak.KeycloakClient.encoded;
+import static io.quartermaster.access.keycloak.KeycloakClient.encode;
 
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.access.GroupPath;
@@ -72,14 +72,14 @@ public final class KeycloakRealm {
             return Optional.empty();
         }
         String segments = Arrays.stream(group.value().substring(1).split("/"))
-                .map(KeycloakClient::encoded)
+                .map(KeycloakClient::encode)
                 .collect(Collectors.joining("/"));
         return keycloak.find(path + "/group-by-path/" + segments, GroupRepresentation.class);
     }
 
     /** A page of the groups without a parent. */
-    public List<GroupRepresentation> groups(int first, int most) {
-        return keycloak.list(path + "/groups?first=" + first + "&max=" + most, GroupRepresentation.class);
+    public List<GroupRepresentation> groups(int first, int max) {
+        return keycloak.list(path + "/groups?first=" + first + "&max=" + max, GroupRepresentation.class);
     }
 
     /** The number of groups in the realm, subgroups included. */
@@ -89,9 +89,9 @@ public final class KeycloakRealm {
                 .asLong();
     }
 
-    public List<GroupRepresentation> subgroups(String group, int first, int most) {
+    public List<GroupRepresentation> subgroups(String group, int first, int max) {
         return keycloak.list(
-                path + "/groups/" + encoded(group) + "/children?first=" + first + "&max=" + most,
+                path + "/groups/" + encode(group) + "/children?first=" + first + "&max=" + max,
                 GroupRepresentation.class);
     }
 
@@ -100,22 +100,20 @@ public final class KeycloakRealm {
     }
 
     public String createSubgroup(String parent, GroupRepresentation group) {
-        return keycloak.post(path + "/groups/" + encoded(parent) + "/children", group);
+        return keycloak.post(path + "/groups/" + encode(parent) + "/children", group);
     }
 
     public void removeGroup(String group) {
-        keycloak.delete(path + "/groups/" + encoded(group));
+        keycloak.delete(path + "/groups/" + encode(group));
     }
 
     public Optional<UserRepresentation> user(String username) {
-        return keycloak
-                .list(path + "/users?exact=true&username=" + encoded(username), UserRepresentation.class)
-                .stream()
+        return keycloak.list(path + "/users?exact=true&username=" + encode(username), UserRepresentation.class).stream()
                 .findFirst();
     }
 
     public Optional<UserRepresentation> userById(String id) {
-        return keycloak.find(path + "/users/" + encoded(id), UserRepresentation.class);
+        return keycloak.find(path + "/users/" + encode(id), UserRepresentation.class);
     }
 
     /** The ids of all disabled users, which are the subjects of their tokens; one request for each {@code PAGE}. */
@@ -138,20 +136,20 @@ public final class KeycloakRealm {
     }
 
     public void joinGroup(String user, String group) {
-        keycloak.put(path + "/users/" + encoded(user) + "/groups/" + encoded(group), null);
+        keycloak.put(path + "/users/" + encode(user) + "/groups/" + encode(group), null);
     }
 
     public void resetPassword(String user, CredentialRepresentation password) {
-        keycloak.put(path + "/users/" + encoded(user) + "/reset-password", password);
+        keycloak.put(path + "/users/" + encode(user) + "/reset-password", password);
     }
 
     /** Fails when there is no such role. */
     public RoleRepresentation role(String name) {
-        return keycloak.get(path + "/roles/" + encoded(name), RoleRepresentation.class);
+        return keycloak.get(path + "/roles/" + encode(name), RoleRepresentation.class);
     }
 
     public boolean hasRole(String name) {
-        return keycloak.find(path + "/roles/" + encoded(name), RoleRepresentation.class)
+        return keycloak.find(path + "/roles/" + encode(name), RoleRepresentation.class)
                 .isPresent();
     }
 
@@ -161,32 +159,32 @@ public final class KeycloakRealm {
 
     /** Adds a role of one of the realm's clients to a composite role of the realm. */
     public void addToRole(String role, RoleRepresentation part) {
-        keycloak.post(path + "/roles/" + encoded(role) + "/composites", List.of(part));
+        keycloak.post(path + "/roles/" + encode(role) + "/composites", List.of(part));
     }
 
     public void removeFromRole(String role, RoleRepresentation part) {
-        keycloak.delete(path + "/roles/" + encoded(role) + "/composites", List.of(part));
+        keycloak.delete(path + "/roles/" + encode(role) + "/composites", List.of(part));
     }
 
     public RoleRepresentation clientRole(String client, String name) {
-        return keycloak.get(path + "/clients/" + encoded(client) + "/roles/" + encoded(name), RoleRepresentation.class);
+        return keycloak.get(path + "/clients/" + encode(client) + "/roles/" + encode(name), RoleRepresentation.class);
     }
 
     /** The roles assigned to the user itself, without the parts of composite roles. */
     public List<RoleRepresentation> rolesOf(String user) {
-        return keycloak.list(path + "/users/" + encoded(user) + "/role-mappings/realm", RoleRepresentation.class);
+        return keycloak.list(path + "/users/" + encode(user) + "/role-mappings/realm", RoleRepresentation.class);
     }
 
     public void removeRoles(String user, List<RoleRepresentation> roles) {
-        keycloak.delete(path + "/users/" + encoded(user) + "/role-mappings/realm", roles);
+        keycloak.delete(path + "/users/" + encode(user) + "/role-mappings/realm", roles);
     }
 
     public void addRoles(String user, List<RoleRepresentation> roles) {
-        keycloak.post(path + "/users/" + encoded(user) + "/role-mappings/realm", roles);
+        keycloak.post(path + "/users/" + encode(user) + "/role-mappings/realm", roles);
     }
 
     public Optional<ClientRepresentation> client(String clientId) {
-        return keycloak.list(path + "/clients?clientId=" + encoded(clientId), ClientRepresentation.class).stream()
+        return keycloak.list(path + "/clients?clientId=" + encode(clientId), ClientRepresentation.class).stream()
                 .findFirst();
     }
 
@@ -195,25 +193,25 @@ public final class KeycloakRealm {
     }
 
     public void updateClient(ClientRepresentation client) {
-        keycloak.put(path + "/clients/" + encoded(client.getId()), client);
+        keycloak.put(path + "/clients/" + encode(client.getId()), client);
     }
 
     public void removeClient(String id) {
-        keycloak.delete(path + "/clients/" + encoded(id));
+        keycloak.delete(path + "/clients/" + encode(id));
     }
 
     public UserRepresentation serviceAccount(String client) {
-        return keycloak.get(path + "/clients/" + encoded(client) + "/service-account-user", UserRepresentation.class);
+        return keycloak.get(path + "/clients/" + encode(client) + "/service-account-user", UserRepresentation.class);
     }
 
     public String secret(String client) {
-        return keycloak.get(path + "/clients/" + encoded(client) + "/client-secret", CredentialRepresentation.class)
+        return keycloak.get(path + "/clients/" + encode(client) + "/client-secret", CredentialRepresentation.class)
                 .getValue();
     }
 
     public String newSecret(String client) {
         return keycloak.post(
-                        path + "/clients/" + encoded(client) + "/client-secret", null, CredentialRepresentation.class)
+                        path + "/clients/" + encode(client) + "/client-secret", null, CredentialRepresentation.class)
                 .getValue();
     }
 }

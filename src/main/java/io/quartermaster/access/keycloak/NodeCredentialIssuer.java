@@ -33,7 +33,7 @@ public class NodeCredentialIssuer {
     public Uni<NodeCredential> issue(String node) {
         return admin.call(keycloak -> {
                     KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
-                    String client = ensure(realm, node);
+                    String client = ensureClient(realm, node);
                     realm.addRoles(realm.serviceAccount(client).getId(), List.of(realm.role(Role.AGENT.word())));
                     return new NodeCredential(
                             node, NodeSessionIssuer.clientId(node), realm.newSecret(client), tokenUrl());
@@ -56,13 +56,13 @@ public class NodeCredentialIssuer {
                 .replaceWithVoid();
     }
 
-    private String ensure(KeycloakRealm realm, String node) {
+    private String ensureClient(KeycloakRealm realm, String node) {
         return realm.client(NodeSessionIssuer.clientId(node))
                 .map(ClientRepresentation::getId)
-                .orElseGet(() -> realm.createClient(client(node)));
+                .orElseGet(() -> realm.createClient(newClient(node)));
     }
 
-    private ClientRepresentation client(String node) {
+    private ClientRepresentation newClient(String node) {
         ClientRepresentation client = new ClientRepresentation();
         client.setClientId(NodeSessionIssuer.clientId(node));
         client.setName("Agent of node " + node);
@@ -71,11 +71,11 @@ public class NodeCredentialIssuer {
         client.setStandardFlowEnabled(false);
         client.setDirectAccessGrantsEnabled(false);
         client.setProtocolMappers(List.of(
-                mapper(
+                newMapper(
                         "audience",
                         "oidc-audience-mapper",
                         Map.of("included.custom.audience", config.audience(), "access.token.claim", "true")),
-                mapper(
+                newMapper(
                         "node",
                         "oidc-hardcoded-claim-mapper",
                         Map.of(
@@ -90,7 +90,7 @@ public class NodeCredentialIssuer {
         return client;
     }
 
-    private static ProtocolMapperRepresentation mapper(String name, String kind, Map<String, String> config) {
+    private static ProtocolMapperRepresentation newMapper(String name, String kind, Map<String, String> config) {
         ProtocolMapperRepresentation mapper = new ProtocolMapperRepresentation();
         mapper.setName(name);
         mapper.setProtocol("openid-connect");

@@ -88,10 +88,10 @@ public final class Protocol {
     }
 
     /** Requires a list without null elements that is not too long. */
-    static void requireList(String field, @Nullable List<?> given, int most) {
+    static void requireList(String field, @Nullable List<?> given, int max) {
         requirePresent(field, given, "a list");
         if (given != null) {
-            require(given.size() <= most, field, given.size() + " entries", "a list of at most " + most + " entries");
+            require(given.size() <= max, field, given.size() + " entries", "a list of at most " + max + " entries");
             for (int i = 0; i < given.size(); i++) {
                 requirePresent("%s[%d]".formatted(field, i), given.get(i), "an object");
             }
@@ -110,8 +110,8 @@ public final class Protocol {
                 "a text of 1 to " + MAX_WORD + " characters, none of them a control character");
     }
 
-    static void requireBetween(String field, long given, long least, long most) {
-        require(given >= least && given <= most, field, given, "from " + least + " to " + most);
+    static void requireBetween(String field, long given, long min, long max) {
+        require(given >= min && given <= max, field, given, "from " + min + " to " + max);
     }
 
     /** Requires a time by a node's clock, in milliseconds since 1970, or null for an unknown one. */
@@ -122,11 +122,11 @@ public final class Protocol {
     }
 
     /** Truncates a text to at most so many bytes in UTF-8, including the mark at the end of a truncated text. */
-    static String cut(String text, int mostBytes) {
-        if (text.getBytes(StandardCharsets.UTF_8).length <= mostBytes) {
+    static String cut(String text, int maxBytes) {
+        if (text.getBytes(StandardCharsets.UTF_8).length <= maxBytes) {
             return text;
         }
-        int left = mostBytes - CUT.length();
+        int left = maxBytes - CUT.length();
         int end = 0;
         while (end < text.length()) {
             int character = text.codePointAt(end);

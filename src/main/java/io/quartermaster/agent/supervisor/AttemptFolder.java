@@ -42,7 +42,7 @@ import java.util.concurrent.TimeUnit;
  * for both. A lock of the operating system ends with the process, however that ends.
  */
 public record AttemptFolder(Path path) {
-    private static final Duration CLAIM_LIMIT = Duration.ofSeconds(1);
+    private static final Duration CLAIM_TIMEOUT = Duration.ofSeconds(1);
     private static final long CLAIM_RETRY_MILLIS = 20;
 
     public Path record() {
@@ -358,7 +358,7 @@ public record AttemptFolder(Path path) {
      * Takes the claim. It waits only briefly for another holder, since the waiting loop also renews the node's lease.
      */
     public Claim claim() throws IOException {
-        return claim(CLAIM_LIMIT);
+        return claim(CLAIM_TIMEOUT);
     }
 
     /** Takes the claim; throws an IOException if another process still holds it at the end of the limit. */

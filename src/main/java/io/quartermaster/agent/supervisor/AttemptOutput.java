@@ -40,7 +40,7 @@ public final class AttemptOutput implements Closeable {
     synchronized void append(byte[] bytes, int length) throws IOException {
         int from = 0;
         while (from < length) {
-            OutputStream file = current == null || currentBytes == fileBytes ? begin() : current;
+            OutputStream file = current == null || currentBytes == fileBytes ? openNextFile() : current;
             int part = (int) Math.min(length - from, fileBytes - currentBytes);
             file.write(bytes, from, part);
             from += part;
@@ -50,12 +50,12 @@ public final class AttemptOutput implements Closeable {
     }
 
     /** Adds a line of the supervisor to the lines of the work. */
-    void note(String line) throws IOException {
+    void appendNote(String line) throws IOException {
         byte[] bytes = ("[quartermaster] " + line + "\n").getBytes(StandardCharsets.UTF_8);
         append(bytes, bytes.length);
     }
 
-    private OutputStream begin() throws IOException {
+    private OutputStream openNextFile() throws IOException {
         close();
         Path file = folder.resolve("%s%019d".formatted(PREFIX, totalBytes));
         OutputStream next =

@@ -25,9 +25,9 @@ import java.util.concurrent.TimeUnit;
  */
 public record GpuSuspender(Optional<Path> cudaCheckpoint) {
     private static final String SIGNALS = "signals";
-    private static final long ASK_LIMIT_MILLIS = 10_000;
-    private static final long UNDO_LIMIT_MILLIS = 30_000;
-    private static final long RESTORE_LIMIT_MILLIS = 600_000;
+    private static final long PROBE_TIMEOUT_MILLIS = 10_000;
+    private static final long UNDO_TIMEOUT_MILLIS = 30_000;
+    private static final long RESTORE_TIMEOUT_MILLIS = 600_000;
 
     static GpuSuspender parse(String text) {
         return new GpuSuspender(text.equals(SIGNALS) ? Optional.empty() : Optional.of(Path.of(text)));
@@ -42,7 +42,7 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
     /** Whether a program is a cuda-checkpoint that supports actions; older versions can only toggle. */
     public static boolean knowsActions(Path program) {
         try {
-            return Commands.output(ASK_LIMIT_MILLIS, program.toString(), "--help")
+            return Commands.output(PROBE_TIMEOUT_MILLIS, program.toString(), "--help")
                     .contains("--action");
         } catch (IOException e) {
             return false;
@@ -61,20 +61,20 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
         Set<Long> locked = new TreeSet<>();
         Set<Long> moved = new TreeSet<>();
         try {
-            for (Set<Long> found = onDevices(leader, attemptId, moved);
+            for (Set<Long> found = processesOnDevices(leader, attemptId, moved);
                     !found.isEmpty();
-                    found = onDevices(leader, attemptId, moved)) {
+                    found = processesOnDevices(leader, attemptId, moved)) {
                 for (long pid : found) {
-                    long left = left(deadline);
+                    long left = remainingMillis(deadline);
                     locked.add(pid);
-                    act("lock", pid, left, "--timeout", Long.toString(left));
+                    runAction("lock", pid, left, "--timeout", Long.toString(left));
                 }
                 for (long pid : found) {
                     moved.add(pid);
-                    act("checkpoint", pid, left(deadline));
+                    runAction("checkpoint", pid, remainingMillis(deadline));
                 }
             }
-            if (!ProcessGroup.stop(leader, attemptId, left(deadline))) {
+            if (!ProcessGroup.stop(leader, attemptId, remainingMillis(deadline))) {
                 throw new IOException("a process does not stop");
             }
         } catch (IOException | InterruptedException e) {
@@ -85,21 +85,21 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
 
     private void undo(long leader, String attemptId, Set<Long> locked, Set<Long> moved) {
         boolean interrupted = Thread.interrupted();
-        ProcessGroup.goOn(leader, attemptId);
+        ProcessGroup.resume(leader, attemptId);
         for (long pid : moved) {
-            tryTo("restore", pid);
+            tryAction("restore", pid);
         }
         for (long pid : locked) {
-            tryTo("unlock", pid);
+            tryAction("unlock", pid);
         }
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
-    private void tryTo(String action, long pid) {
+    private void tryAction(String action, long pid) {
         try {
-            act(action, pid, UNDO_LIMIT_MILLIS);
+            runAction(action, pid, UNDO_TIMEOUT_MILLIS);
         } catch (IOException e) {
             System.err.println(e.getMessage());
         }
@@ -111,17 +111,17 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
      * @param deviceMap for {@code --device-map}; empty if the devices are the same as before
      */
     void resume(long leader, String attemptId, String deviceMap) throws IOException {
-        ProcessGroup.goOn(leader, attemptId);
-        Set<Long> onDevices = onDevices(leader, attemptId, Set.of());
+        ProcessGroup.resume(leader, attemptId);
+        Set<Long> onDevices = processesOnDevices(leader, attemptId, Set.of());
         for (long pid : onDevices) {
             if (deviceMap.isEmpty()) {
-                act("restore", pid, RESTORE_LIMIT_MILLIS);
+                runAction("restore", pid, RESTORE_TIMEOUT_MILLIS);
             } else {
-                act("restore", pid, RESTORE_LIMIT_MILLIS, "--device-map", deviceMap);
+                runAction("restore", pid, RESTORE_TIMEOUT_MILLIS, "--device-map", deviceMap);
             }
         }
         for (long pid : onDevices) {
-            act("unlock", pid, RESTORE_LIMIT_MILLIS);
+            runAction("unlock", pid, RESTORE_TIMEOUT_MILLIS);
         }
     }
 
@@ -129,7 +129,7 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
      * The processes that use CUDA, except the given ones. A process uses CUDA if it has a thread that can restore it;
      * CRIU's plugin identifies them in the same way.
      */
-    private Set<Long> onDevices(long leader, String attemptId, Set<Long> but) {
+    private Set<Long> processesOnDevices(long leader, String attemptId, Set<Long> but) {
         Set<Long> found = new TreeSet<>();
         if (cudaCheckpoint.isPresent()) {
             String program = cudaCheckpoint.get().toString();
@@ -137,7 +137,7 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
             others.removeAll(but);
             for (long pid : others) {
                 try {
-                    Commands.output(ASK_LIMIT_MILLIS, program, "--get-restore-tid", "--pid", Long.toString(pid));
+                    Commands.output(PROBE_TIMEOUT_MILLIS, program, "--get-restore-tid", "--pid", Long.toString(pid));
                     found.add(pid);
                 } catch (IOException e) {
                     // The process does not use CUDA.
@@ -147,7 +147,7 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
         return found;
     }
 
-    private void act(String action, long pid, long limitMillis, String... more) throws IOException {
+    private void runAction(String action, long pid, long limitMillis, String... more) throws IOException {
         List<String> command = new ArrayList<>(
                 List.of(cudaCheckpoint.orElseThrow().toString(), "--action", action, "--pid", Long.toString(pid)));
         command.addAll(List.of(more));
@@ -159,7 +159,7 @@ public record GpuSuspender(Optional<Path> cudaCheckpoint) {
         }
     }
 
-    private static long left(long deadlineNanos) throws IOException {
+    private static long remainingMillis(long deadlineNanos) throws IOException {
         long left = TimeUnit.NANOSECONDS.toMillis(deadlineNanos - System.nanoTime());
         if (left <= 0) {
             throw new IOException("the suspension took longer than its part of the grace");

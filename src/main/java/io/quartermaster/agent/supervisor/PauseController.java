@@ -20,13 +20,13 @@ import org.jspecify.annotations.Nullable;
  */
 final class PauseController {
     private enum Phase {
-        RUNS,
-        STOPS,
-        STANDS,
-        GOES_ON
+        RUNNING,
+        SUSPENDING,
+        SUSPENDED,
+        RESUMING
     }
 
-    private interface Slow {
+    private interface BlockingStep {
         void run() throws IOException, InterruptedException;
     }
 
@@ -36,14 +36,14 @@ final class PauseController {
     private final AttemptOutput attemptOutput;
     private final long leader;
 
-    private Phase phase = Phase.RUNS;
+    private Phase phase = Phase.RUNNING;
     private UUID current;
     private long startedAtEpochMillis;
     private long maxRuntimeEndMillis;
     private long deadlineMillis;
-    private @Nullable Resume goingOnAs;
-    private @Nullable Thread atWork;
-    private boolean givenUp;
+    private @Nullable Resume resumeRequest;
+    private @Nullable Thread worker;
+    private boolean interrupted;
     private volatile String failure = "";
 
     PauseController(
@@ -60,10 +60,10 @@ final class PauseController {
         this.leader = leader;
         this.current = UUID.fromString(work.attemptId());
         this.startedAtEpochMillis = startedAtEpochMillis;
-        this.maxRuntimeEndMillis = end(work.maxRuntimeMillis());
+        this.maxRuntimeEndMillis = maxRuntimeEnd(work.maxRuntimeMillis());
     }
 
-    private long end(Optional<Long> maxRuntimeMillis) {
+    private long maxRuntimeEnd(Optional<Long> maxRuntimeMillis) {
         return maxRuntimeMillis.map(millis -> clock.millis() + millis).orElse(Long.MAX_VALUE);
     }
 
@@ -74,17 +74,17 @@ final class PauseController {
 
     /** The time at which the work reaches its maximum run time; paused time does not count. */
     long maxRuntimeEndMillis() {
-        return phase == Phase.RUNS ? maxRuntimeEndMillis : Long.MAX_VALUE;
+        return phase == Phase.RUNNING ? maxRuntimeEndMillis : Long.MAX_VALUE;
     }
 
     /** Whether its processes are being suspended now: that must be completed or undone before any other step. */
-    boolean isComingToAStand() {
-        return phase == Phase.STOPS;
+    boolean isSuspending() {
+        return phase == Phase.SUSPENDING;
     }
 
     /** Whether its processes are suspended and hold no devices, so that no callback and no TERM can reach them. */
-    boolean standsStill() {
-        return phase == Phase.STANDS;
+    boolean isSuspended() {
+        return phase == Phase.SUSPENDED;
     }
 
     /** The reason why the attempt could not be paused or resumed; empty as long as there was no failure. */
@@ -92,56 +92,56 @@ final class PauseController {
         return failure;
     }
 
-    void advance(boolean toBeEnded) throws IOException {
+    void advance(boolean ending) throws IOException {
         switch (phase) {
-            case RUNS -> {
-                Optional<PauseRequest> request = toBeEnded ? Optional.empty() : folder.readPause();
+            case RUNNING -> {
+                Optional<PauseRequest> request = ending ? Optional.empty() : folder.readPause();
                 if (request.isPresent() && request.get().attemptId().equals(current)) {
-                    stop(request.get());
+                    startSuspending(request.get());
                 }
             }
-            case STOPS -> {
-                if (isDone()) {
-                    stopped();
-                } else if (toBeEnded && !givenUp && atWork != null) {
+            case SUSPENDING -> {
+                if (isStepDone()) {
+                    finishSuspending();
+                } else if (ending && !interrupted && worker != null) {
                     // Only once: the undoing that follows must not be interrupted.
-                    givenUp = true;
-                    atWork.interrupt();
+                    interrupted = true;
+                    worker.interrupt();
                 }
             }
-            case STANDS -> {
-                Optional<Resume> resume = toBeEnded ? Optional.empty() : folder.readResume();
+            case SUSPENDED -> {
+                Optional<Resume> resume = ending ? Optional.empty() : folder.readResume();
                 if (resume.isPresent() && !resume.get().attemptId().equals(current)) {
-                    goOnAs(resume.get());
+                    startResuming(resume.get());
                 }
             }
-            case GOES_ON -> {
-                if (isDone()) {
-                    wentOn();
+            case RESUMING -> {
+                if (isStepDone()) {
+                    finishResuming();
                 }
             }
         }
     }
 
-    private void stop(PauseRequest request) throws IOException {
+    private void startSuspending(PauseRequest request) throws IOException {
         deadlineMillis = request.deadlineMillis();
         long limit = (deadlineMillis - clock.millis()) / 2;
-        attemptOutput.note("asked to pause within %d ms".formatted(request.graceMillis()));
+        attemptOutput.appendNote("asked to pause within %d ms".formatted(request.graceMillis()));
         Optional<GpuSuspender> gpuSuspender = work.pausing();
-        phase = Phase.STOPS;
-        start(() -> gpuSuspender
+        phase = Phase.SUSPENDING;
+        runStep(() -> gpuSuspender
                 .orElseThrow(() -> new IOException("it cannot be paused here"))
                 .suspend(leader, work.attemptId(), limit));
     }
 
-    private void stopped() throws IOException {
+    private void finishSuspending() throws IOException {
         if (failure.isEmpty()) {
-            phase = Phase.STANDS;
-            attemptOutput.note("paused");
+            phase = Phase.SUSPENDED;
+            attemptOutput.appendNote("paused");
             folder.markPaused(current, clock.read());
         } else {
-            phase = Phase.RUNS;
-            attemptOutput.note("cannot be paused: " + failure);
+            phase = Phase.RUNNING;
+            attemptOutput.appendNote("cannot be paused: " + failure);
             if (folder.readStop().isEmpty()) {
                 long left = Math.max(0, deadlineMillis - clock.millis());
                 folder.requestStop(new StopRequest(StopReason.PREEMPTED, left, deadlineMillis));
@@ -149,34 +149,34 @@ final class PauseController {
         }
     }
 
-    private void goOnAs(Resume resume) {
-        goingOnAs = resume;
-        phase = Phase.GOES_ON;
+    private void startResuming(Resume resume) {
+        resumeRequest = resume;
+        phase = Phase.RESUMING;
         GpuSuspender gpuSuspender = work.pausing().orElseThrow();
-        start(() -> gpuSuspender.resume(leader, work.attemptId(), resume.deviceMap()));
+        runStep(() -> gpuSuspender.resume(leader, work.attemptId(), resume.deviceMap()));
     }
 
-    private void wentOn() throws IOException {
-        Resume resume = goingOnAs;
+    private void finishResuming() throws IOException {
+        Resume resume = resumeRequest;
         if (resume == null) {
             return;
         }
         current = resume.attemptId();
-        phase = Phase.RUNS;
+        phase = Phase.RUNNING;
         startedAtEpochMillis = System.currentTimeMillis();
-        maxRuntimeEndMillis = end(resume.maxRuntimeMillis());
+        maxRuntimeEndMillis = maxRuntimeEnd(resume.maxRuntimeMillis());
         if (failure.isEmpty()) {
-            attemptOutput.note("continues as attempt " + current);
+            attemptOutput.appendNote("continues as attempt " + current);
             folder.markResumed(new Resumed(current, startedAtEpochMillis));
         } else {
-            attemptOutput.note("cannot resume: " + failure);
+            attemptOutput.appendNote("cannot resume: " + failure);
             folder.requestStop(new StopRequest(StopReason.GIVEN_UP, 0, clock.millis()));
         }
     }
 
-    private void start(Slow step) {
+    private void runStep(BlockingStep step) {
         failure = "";
-        atWork = Thread.ofPlatform().daemon().name("standstill").start(() -> {
+        worker = Thread.ofPlatform().daemon().name("standstill").start(() -> {
             try {
                 step.run();
             } catch (IOException | RuntimeException e) {
@@ -187,7 +187,7 @@ final class PauseController {
         });
     }
 
-    private boolean isDone() {
-        return atWork == null || !atWork.isAlive();
+    private boolean isStepDone() {
+        return worker == null || !worker.isAlive();
     }
 }

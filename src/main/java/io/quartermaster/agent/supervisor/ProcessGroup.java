@@ -32,7 +32,7 @@ public final class ProcessGroup {
 
     private static final Path PROC = Path.of("/proc");
     private static final boolean HAS_PROC = Files.isReadable(PROC.resolve("self/stat"));
-    private static final long DRAIN_MILLIS = 2_000;
+    private static final long DRAIN_TIMEOUT_MILLIS = 2_000;
 
     enum Signal {
         TERM,
@@ -130,7 +130,7 @@ public final class ProcessGroup {
     /** Kills the remaining processes of the group, and reads the last of its output. False if a process did not die. */
     boolean end(String attemptId, long limitMillis) throws InterruptedException {
         boolean gone = kill(Optional.of(leader.pid()), attemptId, limitMillis);
-        drain.join(Duration.ofMillis(DRAIN_MILLIS));
+        drain.join(Duration.ofMillis(DRAIN_TIMEOUT_MILLIS));
         return gone;
     }
 
@@ -164,7 +164,7 @@ public final class ProcessGroup {
         int still = 0;
         while (true) {
             Set<Long> moving = new TreeSet<>(members(Optional.of(leader), attemptId));
-            moving.removeIf(ProcessGroup::standsStill);
+            moving.removeIf(ProcessGroup::isStopped);
             still = moving.isEmpty() ? still + 1 : 0;
             if (still == 2) {
                 return true;
@@ -179,7 +179,7 @@ public final class ProcessGroup {
     }
 
     /** Resumes every process of the attempt. */
-    static void goOn(long leader, String attemptId) {
+    static void resume(long leader, String attemptId) {
         signal(members(Optional.of(leader), attemptId), Signal.CONT);
     }
 
@@ -188,7 +188,7 @@ public final class ProcessGroup {
         return HAS_PROC ? members(Optional.of(leader), attemptId) : Set.of();
     }
 
-    private static boolean standsStill(long pid) {
+    private static boolean isStopped(long pid) {
         try {
             String state = statusFields(PROC.resolve(Long.toString(pid)))[0];
             return state.equals("T") || state.equals("t");

@@ -44,9 +44,9 @@ public final class Supervisor {
     private static final long MAX_TERM_MILLIS = 5_000;
 
     /** An agent that decides the outcome of an attempt holds the claim only for a moment. */
-    private static final Duration CLAIM_LIMIT = Duration.ofSeconds(30);
+    private static final Duration CLAIM_TIMEOUT = Duration.ofSeconds(30);
 
-    private static final long KILL_LIMIT_MILLIS = 30_000;
+    private static final long KILL_TIMEOUT_MILLIS = 30_000;
     private static final int WRITE_ATTEMPTS = 60;
     private static final int KILLED = 128 + 9;
     private static final int NOT_STARTED = 127;
@@ -68,7 +68,7 @@ public final class Supervisor {
         AttemptFolder folder = new AttemptFolder(Path.of(arguments[0]));
         WorkRecord work = WorkRecord.read(folder.record())
                 .orElseThrow(() -> new IOException("no attempt is recorded in " + folder.path()));
-        try (Claim claim = folder.claim(CLAIM_LIMIT)) {
+        try (Claim claim = folder.claim(CLAIM_TIMEOUT)) {
             new Supervisor(folder, work, BootClock.system()).supervise();
         }
     }
@@ -101,7 +101,7 @@ public final class Supervisor {
     private void awaitEnd() {
         machineStops = true;
         try {
-            finished.await(work.graceMillis() + KILL_LIMIT_MILLIS, TimeUnit.MILLISECONDS);
+            finished.await(work.graceMillis() + KILL_TIMEOUT_MILLIS, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }
@@ -115,7 +115,7 @@ public final class Supervisor {
         try {
             group = start(work.command(), Map.of(), attemptOutput);
         } catch (IOException e) {
-            attemptOutput.note("cannot start: " + e.getMessage());
+            attemptOutput.appendNote("cannot start: " + e.getMessage());
             return new Ended(Outcome.FAILED, NOT_STARTED, startedAt, now(), "cannot start: " + e.getMessage());
         }
         folder.markRunning(group.leader());
@@ -130,12 +130,12 @@ public final class Supervisor {
         } finally {
             // Also if this loop fails: unsupervised work must not continue. A process that does not die keeps the
             // attempt open, since its devices are not free.
-            while (!group.end(work.attemptId(), KILL_LIMIT_MILLIS)) {
-                attemptOutput.note("processes remain that do not die");
+            while (!group.end(work.attemptId(), KILL_TIMEOUT_MILLIS)) {
+                attemptOutput.appendNote("processes remain that do not die");
             }
         }
         @Nullable StopReason reason = stopping.reason();
-        if (reason == null && pauseController.standsStill()) {
+        if (reason == null && pauseController.isSuspended()) {
             String detail = "its processes were killed while it was paused";
             return new Ended(Outcome.LOST, group.exitCode(), pauseController.startedAtEpochMillis(), now(), detail);
         }
@@ -234,7 +234,7 @@ public final class Supervisor {
             long leaseEnd = lease.map(granted -> granted.untilMillis(clock)).orElse(0L);
             long leaseGrace = lease.map(granted -> granted.lengthMillis() / 4).orElse(0L);
             long now = clock.millis();
-            takeRequest(now, leaseEnd, leaseGrace);
+            updateRequest(now, leaseEnd, leaseGrace);
             StopRequest current = request;
             if (current == null) {
                 return;
@@ -244,37 +244,37 @@ public final class Supervisor {
                 killAll();
             } else if (callbackIsRunning() && now >= termAtMillis(killAt, current.graceMillis())) {
                 detail = "the abort callback took too long";
-                attemptOutput.note(detail);
+                attemptOutput.appendNote(detail);
                 ProcessGroup late = callback;
                 if (late != null) {
                     late.signal(Signal.KILL);
                 }
-            } else if (pauseController.standsStill()) {
+            } else if (pauseController.isSuspended()) {
                 // A paused attempt holds no devices: its processes must not run again, not even to end.
-                killWhatStandsStill();
-            } else if (!callbackIsRunning() && !termSent && !pauseController.isComingToAStand()) {
+                killIfSuspended();
+            } else if (!callbackIsRunning() && !termSent && !pauseController.isSuspending()) {
                 termSent = true;
                 group.signal(Signal.TERM);
             }
         }
 
-        private void killWhatStandsStill() throws IOException, InterruptedException {
+        private void killIfSuspended() throws IOException, InterruptedException {
             if (group.isAlive()) {
                 detail = "killed while it was paused";
-                attemptOutput.note(detail);
+                attemptOutput.appendNote(detail);
             }
-            ProcessGroup.kill(Optional.of(group.leader().pid()), work.attemptId(), KILL_LIMIT_MILLIS);
+            ProcessGroup.kill(Optional.of(group.leader().pid()), work.attemptId(), KILL_TIMEOUT_MILLIS);
         }
 
         private void killAll() throws IOException, InterruptedException {
             if (group.isAlive()) {
                 detail = "killed at the end of its grace";
-                attemptOutput.note(detail);
+                attemptOutput.appendNote(detail);
             }
-            ProcessGroup.kill(Optional.of(group.leader().pid()), work.attemptId(), KILL_LIMIT_MILLIS);
+            ProcessGroup.kill(Optional.of(group.leader().pid()), work.attemptId(), KILL_TIMEOUT_MILLIS);
         }
 
-        private void takeRequest(long now, long leaseEnd, long leaseGrace) throws IOException, InterruptedException {
+        private void updateRequest(long now, long leaseEnd, long leaseGrace) throws IOException, InterruptedException {
             Optional<StopRequest> asked = folder.readStop();
             if (asked.isEmpty()) {
                 asked = ownRequest(now, leaseEnd, leaseGrace);
@@ -289,7 +289,8 @@ public final class Supervisor {
             StopRequest next = asked.get();
             if (before == null) {
                 request = next;
-                attemptOutput.note("asked to stop (%s) within %d ms".formatted(next.reason(), next.graceMillis()));
+                attemptOutput.appendNote(
+                        "asked to stop (%s) within %d ms".formatted(next.reason(), next.graceMillis()));
                 startCallback(next);
             } else {
                 // A second request may change the reason and shorten the time, never extend it.
@@ -314,7 +315,7 @@ public final class Supervisor {
         private void startCallback(StopRequest stop) throws IOException {
             if (work.abortCallback().isEmpty()
                     || stop.graceMillis() <= Desired.Stop.AT_ONCE_MILLIS
-                    || pauseController.standsStill()) {
+                    || pauseController.isSuspended()) {
                 return;
             }
             Map<String, String> more = Map.of(
@@ -324,7 +325,7 @@ public final class Supervisor {
                 callback = start(work.abortCallback(), more, attemptOutput);
             } catch (IOException e) {
                 detail = "cannot start the abort callback: " + e.getMessage();
-                attemptOutput.note(detail);
+                attemptOutput.appendNote(detail);
             }
         }
     }

@@ -65,7 +65,7 @@ final class AllotmentApi {
                     fields.weight(),
                     fields.lendable(),
                     fields.rank(),
-                    QuotaOverrideApi.requested(terms),
+                    QuotaOverrideApi.toRequest(terms),
                     drainBy == null ? null : drainBy.toString(),
                     terms.fence());
         }
@@ -114,7 +114,7 @@ final class AllotmentApi {
                     warnings);
         }
 
-        static View of(TenantAllotments.Named allotment, @Nullable List<String> warnings) {
+        static View of(TenantAllotments.NamedAllotment allotment, @Nullable List<String> warnings) {
             QuotaTerms terms = allotment.allotment().terms();
             QuotaFields fields = QuotaFields.of(terms);
             return new View(

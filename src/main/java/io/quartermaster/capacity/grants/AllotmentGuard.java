@@ -35,7 +35,7 @@ public interface AllotmentGuard {
     Uni<List<Objection>> objectionsToAllotments(
             Mutiny.Session session,
             TenantId tenant,
-            List<TenantAllotments.Named> after,
+            List<TenantAllotments.NamedAllotment> after,
             List<CapacityReservation> windows,
             Instant now);
 

@@ -82,23 +82,24 @@ public class AllotmentService {
     Uni<List<AllotmentApi.View>> list(TenantId tenant) {
         return transactions.in(tenant, session -> tenantAllotments
                 .requireTenant(session, tenant)
-                .chain(() -> tenantAllotments.of(session, tenant))
+                .chain(() -> tenantAllotments.read(session, tenant))
                 .map(all ->
                         all.stream().map(one -> AllotmentApi.View.of(one, null)).toList()));
     }
 
     Uni<Response> get(TenantId tenant, String pool) {
         return transactions
-                .in(tenant, session -> tenantAllotments.of(session, tenant))
+                .in(tenant, session -> tenantAllotments.read(session, tenant))
                 .map(all -> {
-                    TenantAllotments.Named found = named(all, pool).orElseThrow(ProblemException::notFound);
+                    TenantAllotments.NamedAllotment found =
+                            findByPool(all, pool).orElseThrow(ProblemException::notFound);
                     return TenantWrites.response(WriteReply.ok(AllotmentApi.View.of(found, null), found.version()));
                 });
     }
 
     Uni<List<PoolApi.TenantView>> poolsOf(TenantId tenant) {
         return transactions
-                .in(tenant, session -> tenantAllotments.of(session, tenant))
+                .in(tenant, session -> tenantAllotments.read(session, tenant))
                 .map(all -> all.stream().map(AllotmentService::tenantView).toList());
     }
 
@@ -107,12 +108,12 @@ public class AllotmentService {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
-        QuotaTerms terms = checked(body);
+        QuotaTerms terms = validate(body);
         Caller caller = currentCaller.current();
         return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .chain(target -> tenantWrites.run(
-                        tenant, caller.subject(), uri, params, body, session -> begin(session, tenant, target)
+                        tenant, caller.subject(), uri, params, body, session -> lockAndRead(session, tenant, target)
                                 .chain(all -> set(
                                         new Change(session, tenant, caller, target.id(), target.name()),
                                         target,
@@ -128,27 +129,28 @@ public class AllotmentService {
         Caller caller = currentCaller.current();
         return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(target -> tenantWrites.run(
-                        tenant,
-                        caller.subject(),
-                        uri,
-                        params,
-                        patch.patch(),
-                        session -> begin(session, tenant, target).chain(all -> {
-                            TenantAllotments.Named now = named(all, pool).orElseThrow(ProblemException::notFound);
-                            params.requireVersion(now.version());
-                            AllotmentApi.Request asked = patch.applyTo(
-                                    AllotmentApi.Request.of(now.allotment().terms()), AllotmentApi.Request.class, json);
-                            return set(
-                                    new Change(session, tenant, caller, target.id(), target.name()),
-                                    target,
-                                    all,
-                                    checked(asked),
-                                    params);
-                        })));
+                .chain(target ->
+                        tenantWrites.run(tenant, caller.subject(), uri, params, patch.patch(), session -> lockAndRead(
+                                        session, tenant, target)
+                                .chain(all -> {
+                                    TenantAllotments.NamedAllotment now =
+                                            findByPool(all, pool).orElseThrow(ProblemException::notFound);
+                                    params.requireVersion(now.version());
+                                    AllotmentApi.Request asked = patch.applyTo(
+                                            AllotmentApi.Request.of(
+                                                    now.allotment().terms()),
+                                            AllotmentApi.Request.class,
+                                            json);
+                                    return set(
+                                            new Change(session, tenant, caller, target.id(), target.name()),
+                                            target,
+                                            all,
+                                            validate(asked),
+                                            params);
+                                })));
     }
 
-    private static QuotaTerms checked(AllotmentApi.Request request) {
+    private static QuotaTerms validate(AllotmentApi.Request request) {
         var problems = new ProblemException.Invalid();
         QuotaTerms terms = request.fields().check(problems, "");
         request.fields().requireLimitToDrain(problems, "");
@@ -163,8 +165,8 @@ public class AllotmentService {
     public Uni<Void> grantIfAbsent(TenantId tenant, String pool, QuotaTerms terms, Caller caller) {
         return database.on(connection -> pools.find(connection, pool, RowLock.NONE))
                 .map(found -> found.orElseThrow(() -> new IllegalStateException("there is no pool " + pool)))
-                .chain(target -> transactions.in(tenant, session -> begin(session, tenant, target)
-                        .chain(all -> named(all, pool).isPresent()
+                .chain(target -> transactions.in(tenant, session -> lockAndRead(session, tenant, target)
+                        .chain(all -> findByPool(all, pool).isPresent()
                                 ? Uni.createFrom().voidItem()
                                 : set(
                                                 new Change(session, tenant, caller, target.id(), target.name()),
@@ -179,18 +181,17 @@ public class AllotmentService {
      * Deletes all allotments of the tenant. No rule of the tenant may name a pool any more. The allotments are listed
      * under the lock of the quotas, so the list includes a concurrent grant.
      */
-    public Uni<Void> takeAll(TenantId tenant, Caller caller) {
+    public Uni<Void> revokeAll(TenantId tenant, Caller caller) {
         return transactions
                 .in(tenant, session -> tenantAllotments
                         .lock(session, tenant)
-                        .chain(() -> tenantAllotments.of(session, tenant)))
+                        .chain(() -> tenantAllotments.read(session, tenant)))
                 .chain(all -> {
                     Uni<Void> chain = Uni.createFrom().voidItem();
-                    for (TenantAllotments.Named one : all) {
+                    for (TenantAllotments.NamedAllotment one : all) {
                         chain = chain.chain(() -> transactions.in(
                                         tenant,
-                                        session ->
-                                                takeBack(session, tenant, caller, one.poolName(), new WriteParams())))
+                                        session -> revoke(session, tenant, caller, one.poolName(), new WriteParams())))
                                 .replaceWithVoid();
                     }
                     return chain;
@@ -208,10 +209,11 @@ public class AllotmentService {
      * Begins a grant: takes the locks and then reads, because the tenant may have begun to leave, or the pool may have
      * been retired, while this transaction waited.
      */
-    private Uni<List<TenantAllotments.Named>> begin(Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
+    private Uni<List<TenantAllotments.NamedAllotment>> lockAndRead(
+            Mutiny.Session session, TenantId tenant, PoolApi.View pool) {
         return tenantAllotments
                 .lock(session, tenant)
-                .chain(() -> tenantAllotments.requireStays(session, tenant))
+                .chain(() -> tenantAllotments.requireNotOffboarding(session, tenant))
                 .chain(() -> lockPool(session, pool.id()))
                 .chain(() -> database.on(connection -> pools.isLive(connection, pool.id())))
                 .invoke(live -> {
@@ -219,7 +221,7 @@ public class AllotmentService {
                         throw ProblemException.notFound();
                     }
                 })
-                .chain(() -> tenantAllotments.of(session, tenant));
+                .chain(() -> tenantAllotments.read(session, tenant));
     }
 
     private static Uni<Void> lockPool(Mutiny.Session session, UUID pool) {
@@ -230,8 +232,12 @@ public class AllotmentService {
     }
 
     private Uni<WriteReply> set(
-            Change change, PoolApi.View pool, List<TenantAllotments.Named> all, QuotaTerms terms, WriteParams params) {
-        Optional<TenantAllotments.Named> before = named(all, pool.name());
+            Change change,
+            PoolApi.View pool,
+            List<TenantAllotments.NamedAllotment> all,
+            QuotaTerms terms,
+            WriteParams params) {
+        Optional<TenantAllotments.NamedAllotment> before = findByPool(all, pool.name());
         if (before.isPresent()) {
             if (before.get().allotment().terms().equals(terms)) {
                 return Uni.createFrom()
@@ -244,41 +250,42 @@ public class AllotmentService {
             throw ProblemException.of(
                     412, "precondition-failed", "the tenant has no allotment in this pool yet; omit If-Match");
         }
-        TenantAllotments.Named after = after(change.tenant(), pool, terms, before);
+        TenantAllotments.NamedAllotment after = allotmentAfter(change.tenant(), pool, terms, before);
         return checkTenants(change, before)
-                .chain(() -> guardAgainst(change, replaced(all, pool.id(), after), Optional.of(terms)))
+                .chain(() -> requireNoObjections(change, withAllotment(all, pool.id(), after), Optional.of(terms)))
                 .chain(() -> store(change, before, after))
                 .chain(() -> record(change, before, Optional.of(after)))
                 .chain(() -> warnings(change, pool, terms))
                 .map(warnings -> {
                     AllotmentApi.View view = AllotmentApi.View.of(after, warnings);
                     return before.isPresent()
-                            ? WriteReply.ok(view.with(changed(before.get(), after)), after.version())
+                            ? WriteReply.ok(view.with(changedFields(before.get(), after)), after.version())
                             : WriteReply.created(path(change), view, after.version());
                 });
     }
 
-    private List<FieldChange> changed(TenantAllotments.Named before, TenantAllotments.Named after) {
+    private List<FieldChange> changedFields(
+            TenantAllotments.NamedAllotment before, TenantAllotments.NamedAllotment after) {
         return FieldChange.between(AllotmentApi.View.of(before, null), AllotmentApi.View.of(after, null), json);
     }
 
     Uni<Response> delete(TenantId tenant, String pool, WriteParams params, UriInfo uri) {
         Caller caller = currentCaller.current();
         return tenantWrites.run(
-                tenant, caller.subject(), uri, params, null, session -> takeBack(session, tenant, caller, pool, params)
-                        .map(taken -> taken.orElseThrow(ProblemException::notFound)));
+                tenant, caller.subject(), uri, params, null, session -> revoke(session, tenant, caller, pool, params)
+                        .map(revoked -> revoked.orElseThrow(ProblemException::notFound)));
     }
 
     /**
      * Deletes an allotment, regardless of the states of its tenant and its pool. Empty when the tenant has none in a
      * pool of that name.
      */
-    private Uni<Optional<WriteReply>> takeBack(
+    private Uni<Optional<WriteReply>> revoke(
             Mutiny.Session session, TenantId tenant, Caller caller, String pool, WriteParams params) {
         return tenantAllotments
                 .lock(session, tenant)
-                .chain(() -> tenantAllotments.of(session, tenant))
-                .chain(all -> named(all, pool)
+                .chain(() -> tenantAllotments.read(session, tenant))
+                .chain(all -> findByPool(all, pool)
                         .map(before -> lockPool(session, before.poolId())
                                 .chain(() -> remove(
                                         new Change(session, tenant, caller, before.poolId(), pool),
@@ -290,11 +297,14 @@ public class AllotmentService {
     }
 
     private Uni<WriteReply> remove(
-            Change change, TenantAllotments.Named before, List<TenantAllotments.Named> all, WriteParams params) {
+            Change change,
+            TenantAllotments.NamedAllotment before,
+            List<TenantAllotments.NamedAllotment> all,
+            WriteParams params) {
         if (params.givenVersion().isPresent()) {
             params.requireVersion(before.version());
         }
-        return guardAgainst(change, replaced(all, change.poolId(), null), Optional.empty())
+        return requireNoObjections(change, withAllotment(all, change.poolId(), null), Optional.empty())
                 .chain(() -> reservations.endAll(
                         new CapacityReservationStore.Change(change.session(), change.tenant(), change.caller()),
                         each -> each.pool().equals(change.poolId())))
@@ -304,7 +314,7 @@ public class AllotmentService {
                 .map(done -> WriteReply.noContent());
     }
 
-    private Uni<Void> checkTenants(Change change, Optional<TenantAllotments.Named> before) {
+    private Uni<Void> checkTenants(Change change, Optional<TenantAllotments.NamedAllotment> before) {
         return before.isPresent()
                 ? Uni.createFrom().voidItem()
                 : database.on(connection -> nodeIsolationRule.checkTenant(
@@ -312,9 +322,10 @@ public class AllotmentService {
     }
 
     /** @param terms the terms as they would be; empty where the change deletes the allotment */
-    private Uni<Void> guardAgainst(Change change, List<TenantAllotments.Named> after, Optional<QuotaTerms> terms) {
+    private Uni<Void> requireNoObjections(
+            Change change, List<TenantAllotments.NamedAllotment> after, Optional<QuotaTerms> terms) {
         return reservations
-                .coming(change.session(), change.tenant())
+                .readUpcoming(change.session(), change.tenant())
                 .map(coming -> coming.stream()
                         .filter(window ->
                                 after.stream().anyMatch(one -> one.poolId().equals(window.pool())))
@@ -340,7 +351,8 @@ public class AllotmentService {
         }
         if (!uses.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "rules of the tenant name the pool: " + ListFilters.some(uses) + "; change those first");
+                    "in-use",
+                    "rules of the tenant name the pool: " + ListFilters.abbreviate(uses) + "; change those first");
         }
         unfit.refuseIfAny("reservations-do-not-fit");
     }
@@ -349,11 +361,12 @@ public class AllotmentService {
     private static String field(Optional<QuotaTerms> terms, Optional<Instant> at) {
         boolean overridden = terms.isPresent()
                 && at.isPresent()
-                && terms.get().reservesOtherwiseAt(at.get().toEpochMilli());
+                && terms.get().overridesReservedAt(at.get().toEpochMilli());
         return overridden ? "override.reserved" : "reserved";
     }
 
-    private Uni<Void> store(Change change, Optional<TenantAllotments.Named> before, TenantAllotments.Named after) {
+    private Uni<Void> store(
+            Change change, Optional<TenantAllotments.NamedAllotment> before, TenantAllotments.NamedAllotment after) {
         if (before.isEmpty()) {
             return change.session()
                     .persist(new AllotmentRow(
@@ -375,7 +388,9 @@ public class AllotmentService {
     }
 
     private Uni<Void> record(
-            Change change, Optional<TenantAllotments.Named> before, Optional<TenantAllotments.Named> after) {
+            Change change,
+            Optional<TenantAllotments.NamedAllotment> before,
+            Optional<TenantAllotments.NamedAllotment> after) {
         String action = before.isEmpty() ? "create" : after.isEmpty() ? "delete" : "update";
         return audit.record(
                         change.session(),
@@ -404,43 +419,44 @@ public class AllotmentService {
                     all.add(terms);
                     return OversubscriptionWarning.warnings(
                             pool.name(),
-                            OversubscriptionWarning.mostReserved(all, now.toEpochMilli(), Long.MAX_VALUE),
+                            OversubscriptionWarning.maxReserved(all, now.toEpochMilli(), Long.MAX_VALUE),
                             pool.up().milli());
                 })
                 .chain(oversold -> tenantAllotments
-                        .held(change.session(), change.tenant(), pool.id())
+                        .readHeld(change.session(), change.tenant(), pool.id())
                         .map(held -> {
                             List<String> warnings = new ArrayList<>(oversold);
-                            held.beyond(
+                            held.drainWarning(
                                             change.tenant(),
                                             pool.name(),
-                                            terms.standingAt(now.toEpochMilli()),
+                                            terms.effectiveAt(now.toEpochMilli()),
                                             terms.drainByMillis())
                                     .ifPresent(warnings::add);
                             return warnings;
                         }));
     }
 
-    private static TenantAllotments.Named after(
-            TenantId tenant, PoolApi.View pool, QuotaTerms terms, Optional<TenantAllotments.Named> before) {
+    private static TenantAllotments.NamedAllotment allotmentAfter(
+            TenantId tenant, PoolApi.View pool, QuotaTerms terms, Optional<TenantAllotments.NamedAllotment> before) {
         Allotment allotment = new Allotment(tenant, new PoolId(pool.id().toString()), terms);
         long version = before.map(one -> one.version() + 1).orElse(0L);
-        return new TenantAllotments.Named(
+        return new TenantAllotments.NamedAllotment(
                 pool.name(), pool.id(), pool.topologyLevels(), pool.maxGrace(), allotment, version);
     }
 
-    private static List<TenantAllotments.Named> replaced(
-            List<TenantAllotments.Named> all, UUID pool, TenantAllotments.@Nullable Named by) {
-        List<TenantAllotments.Named> after = new ArrayList<>(all);
+    private static List<TenantAllotments.NamedAllotment> withAllotment(
+            List<TenantAllotments.NamedAllotment> all, UUID pool, TenantAllotments.@Nullable NamedAllotment by) {
+        List<TenantAllotments.NamedAllotment> after = new ArrayList<>(all);
         after.removeIf(one -> one.poolId().equals(pool));
         if (by != null) {
             after.add(by);
         }
-        after.sort(Comparator.comparing(TenantAllotments.Named::poolName));
+        after.sort(Comparator.comparing(TenantAllotments.NamedAllotment::poolName));
         return after;
     }
 
-    private static Optional<TenantAllotments.Named> named(List<TenantAllotments.Named> all, String pool) {
+    private static Optional<TenantAllotments.NamedAllotment> findByPool(
+            List<TenantAllotments.NamedAllotment> all, String pool) {
         return all.stream().filter(one -> one.poolName().equals(pool)).findFirst();
     }
 
@@ -448,7 +464,7 @@ public class AllotmentService {
         return "/v1/operator/tenants/" + change.tenant() + "/" + change.resource();
     }
 
-    private static PoolApi.TenantView tenantView(TenantAllotments.Named one) {
+    private static PoolApi.TenantView tenantView(TenantAllotments.NamedAllotment one) {
         QuotaTerms terms = one.allotment().terms();
         QuotaFields fields = QuotaFields.of(terms);
         return new PoolApi.TenantView(

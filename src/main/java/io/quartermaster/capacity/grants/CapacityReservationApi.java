@@ -16,7 +16,7 @@ import org.jspecify.annotations.Nullable;
 public final class CapacityReservationApi {
 
     /** The longest duration of a capacity reservation. */
-    public static final Duration LONGEST = Duration.ofDays(366);
+    public static final Duration MAX_DURATION = Duration.ofDays(366);
 
     private CapacityReservationApi() {}
 
@@ -61,8 +61,9 @@ public final class CapacityReservationApi {
                 problems.add("endsAt", "has passed", "a time after " + earliest);
             } else if (!end.isAfter(start)) {
                 problems.add("endsAt", "is not after startsAt", "a time after " + start);
-            } else if (end.isAfter(start.plus(LONGEST))) {
-                problems.add("endsAt", "is too far from startsAt", "at most " + LONGEST.toDays() + " days after it");
+            } else if (end.isAfter(start.plus(MAX_DURATION))) {
+                problems.add(
+                        "endsAt", "is too far from startsAt", "at most " + MAX_DURATION.toDays() + " days after it");
             }
         }
 

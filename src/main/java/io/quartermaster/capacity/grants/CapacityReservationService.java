@@ -57,27 +57,28 @@ class CapacityReservationService {
             Change change = new Change(session, tenant, caller);
             return tenantAllotments
                     .lock(session, tenant)
-                    .chain(() -> tenantAllotments.requireStays(session, tenant))
+                    .chain(() -> tenantAllotments.requireNotOffboarding(session, tenant))
                     .chain(() -> reservations.allotment(session, tenant, terms.pool()))
                     .chain(pool -> reservations
-                            .coming(session, tenant)
+                            .readUpcoming(session, tenant)
                             .chain(coming -> reservations.add(change, terms, pool, Optional.empty(), null, coming)))
                     .chain(made -> warnings(made).map(warnings -> reply(tenant, made, warnings)));
         });
     }
 
     /** Warnings that include the reservations of other tenants in that window. */
-    private Uni<List<String>> warnings(CapacityReservationStore.Named made) {
+    private Uni<List<String>> warnings(CapacityReservationStore.NamedReservation made) {
         return database.on(connection -> pools.find(connection, made.pool(), RowLock.NONE)
                 .map(found -> found.orElseThrow(ProblemException::notFound))
-                .chain(pool -> ReservedAmounts.reservedBeside(connection, made.reservation(), reservations.now())
+                .chain(pool -> ReservedAmounts.reservedByOthersDuring(
+                                connection, made.reservation(), reservations.now())
                         .map(others -> OversubscriptionWarning.warnings(
                                 pool.name(),
                                 others + made.reservation().gpuMilli(),
                                 pool.up().milli()))));
     }
 
-    private WriteReply reply(TenantId tenant, CapacityReservationStore.Named made, List<String> warnings) {
+    private WriteReply reply(TenantId tenant, CapacityReservationStore.NamedReservation made, List<String> warnings) {
         Instant now = reservations.now();
         return WriteReply.created(
                 "/v1/operator/tenants/" + tenant + "/capacity-reservations/"

@@ -33,7 +33,7 @@ import org.jspecify.annotations.Nullable;
 public class CapacityReservationStore {
 
     /** The most reservations of one tenant that may be planned or open at the same time. */
-    public static final int MOST = 200;
+    public static final int MAX_PER_TENANT = 200;
 
     private final TenantTransactions transactions;
     private final TenantAllotments tenantAllotments;
@@ -58,7 +58,7 @@ public class CapacityReservationStore {
     public record Change(Mutiny.Session session, TenantId tenant, Caller caller) {}
 
     /** A reservation with the names that the API uses. */
-    public record Named(
+    public record NamedReservation(
             CapacityReservation reservation,
             String pool,
             @Nullable String policy) {
@@ -105,7 +105,7 @@ public class CapacityReservationStore {
                                 .getResultList()))
                 .map(rows -> Page.of(
                         rows.stream()
-                                .map(row -> named(row).view(tenant, now, null))
+                                .map(row -> toNamedReservation(row).view(tenant, now, null))
                                 .toList(),
                         page.size(),
                         scope,
@@ -118,7 +118,7 @@ public class CapacityReservationStore {
                 .map(found -> found.view(tenant, now(), null));
     }
 
-    public Uni<Named> find(Mutiny.Session session, TenantId tenant, String id) {
+    public Uni<NamedReservation> find(Mutiny.Session session, TenantId tenant, String id) {
         return session.createNativeQuery(SELECT + " and c.id = :id", Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("id", id(id))
@@ -126,21 +126,23 @@ public class CapacityReservationStore {
                 .onItem()
                 .ifNull()
                 .failWith(ProblemException::notFound)
-                .map(CapacityReservationStore::named);
+                .map(CapacityReservationStore::toNamedReservation);
     }
 
     /** All reservations that are planned or open; take the lock of the tenant's quotas first. */
-    public Uni<List<CapacityReservation>> coming(Mutiny.Session session, TenantId tenant) {
+    public Uni<List<CapacityReservation>> readUpcoming(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery(SELECT + " and c.ends_at > :now order by c.id", Object[].class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("now", now())
                 .getResultList()
-                .map(rows -> rows.stream().map(row -> named(row).reservation()).toList());
+                .map(rows -> rows.stream()
+                        .map(row -> toNamedReservation(row).reservation())
+                        .toList());
     }
 
     /** The pool of this name in which the tenant has an allotment. */
-    public Uni<TenantAllotments.Named> allotment(Mutiny.Session session, TenantId tenant, String pool) {
-        return tenantAllotments.of(session, tenant).map(all -> all.stream()
+    public Uni<TenantAllotments.NamedAllotment> allotment(Mutiny.Session session, TenantId tenant, String pool) {
+        return tenantAllotments.read(session, tenant).map(all -> all.stream()
                 .filter(one -> one.poolName().equals(pool))
                 .findFirst()
                 .orElseThrow(() -> ProblemException.invalid(
@@ -149,25 +151,25 @@ public class CapacityReservationStore {
                         all.isEmpty()
                                 ? "none: no pool is allotted yet"
                                 : all.stream()
-                                        .map(TenantAllotments.Named::poolName)
+                                        .map(TenantAllotments.NamedAllotment::poolName)
                                         .collect(Collectors.joining(", ")))));
     }
 
     /** Inserts a new reservation and notifies the leader. */
-    public Uni<Named> add(
+    public Uni<NamedReservation> add(
             Change change,
             CapacityReservationApi.Terms terms,
-            TenantAllotments.Named pool,
+            TenantAllotments.NamedAllotment pool,
             Optional<UUID> policy,
             @Nullable String policyName,
             List<CapacityReservation> coming) {
-        if (coming.size() >= MOST) {
+        if (coming.size() >= MAX_PER_TENANT) {
             throw ProblemException.conflict(
                     "too-many-capacity-reservations",
-                    "a tenant has at most " + MOST + " capacity reservations that are planned or open");
+                    "a tenant has at most " + MAX_PER_TENANT + " capacity reservations that are planned or open");
         }
         CapacityReservation made = terms.of(Ids.next(), pool.poolId(), policy);
-        Named named = new Named(made, pool.poolName(), policyName);
+        NamedReservation named = new NamedReservation(made, pool.poolName(), policyName);
         return change.session()
                 .persist(new CapacityReservationRow(change.tenant().value(), made))
                 .chain(() -> record(change, "create", null, named))
@@ -176,7 +178,7 @@ public class CapacityReservationStore {
 
     /** Ends all planned or open reservations that match. */
     public Uni<Void> endAll(Change change, Predicate<CapacityReservation> which) {
-        return coming(change.session(), change.tenant()).chain(coming -> {
+        return readUpcoming(change.session(), change.tenant()).chain(coming -> {
             Uni<Void> chain = Uni.createFrom().voidItem();
             for (CapacityReservation each : coming.stream().filter(which).toList()) {
                 chain = chain.chain(() -> find(
@@ -188,8 +190,8 @@ public class CapacityReservationStore {
     }
 
     /** Ends one reservation; refused while reservations of groups depend on it. */
-    public Uni<Void> endAlone(Change change, Named named) {
-        return coming(change.session(), change.tenant())
+    public Uni<Void> endAlone(Change change, NamedReservation named) {
+        return readUpcoming(change.session(), change.tenant())
                 .chain(before -> guard.objections(
                         change.session(),
                         change.tenant(),
@@ -214,7 +216,7 @@ public class CapacityReservationStore {
     }
 
     /** Removes a reservation that has not begun; ends an open one at this moment. */
-    private Uni<Void> end(Change change, Named named) {
+    private Uni<Void> end(Change change, NamedReservation named) {
         Instant now = now();
         CapacityReservation before = named.reservation();
         return switch (before.stateAt(now)) {
@@ -228,7 +230,7 @@ public class CapacityReservationStore {
         };
     }
 
-    private Uni<Void> endNow(Change change, Named named, Instant now) {
+    private Uni<Void> endNow(Change change, NamedReservation named, Instant now) {
         CapacityReservation before = named.reservation();
         // A reservation lasts at least one millisecond.
         Instant end = now.isAfter(before.startsAt()) ? now : before.startsAt().plusMillis(1);
@@ -242,7 +244,8 @@ public class CapacityReservationStore {
                 end);
         return row(change, before)
                 .invoke(row -> row.endsAt = end)
-                .chain(() -> record(change, "update", named, new Named(after, named.pool(), named.policy())));
+                .chain(() ->
+                        record(change, "update", named, new NamedReservation(after, named.pool(), named.policy())));
     }
 
     private Uni<CapacityReservationRow> row(Change change, CapacityReservation reservation) {
@@ -252,8 +255,9 @@ public class CapacityReservationStore {
                         new CapacityReservationRow.Key(change.tenant().value(), reservation.id()));
     }
 
-    private Uni<Void> record(Change change, String action, @Nullable Named before, @Nullable Named after) {
-        Named either = before == null ? after : before;
+    private Uni<Void> record(
+            Change change, String action, @Nullable NamedReservation before, @Nullable NamedReservation after) {
+        NamedReservation either = before == null ? after : before;
         if (either == null) {
             throw new IllegalArgumentException("nothing changed");
         }
@@ -274,7 +278,7 @@ public class CapacityReservationStore {
                         either.reservation().pool().toString()));
     }
 
-    private static Named named(@Nullable Object[] row) {
+    private static NamedReservation toNamedReservation(@Nullable Object[] row) {
         CapacityReservation reservation = new CapacityReservation(
                 (UUID) value(row[0]),
                 (UUID) value(row[1]),
@@ -283,7 +287,7 @@ public class CapacityReservationStore {
                 (Boolean) value(row[4]),
                 ((OffsetDateTime) value(row[5])).toInstant(),
                 ((OffsetDateTime) value(row[6])).toInstant());
-        return new Named(reservation, (String) value(row[7]), (String) row[8]);
+        return new NamedReservation(reservation, (String) value(row[7]), (String) row[8]);
     }
 
     private static Object value(@Nullable Object column) {

@@ -19,7 +19,7 @@ public final class OversubscriptionWarning {
      * The highest sum of the allotments' reservations at any moment of a time, overrides included; in thousandths of a
      * GPU.
      */
-    public static long mostReserved(List<QuotaTerms> allotments, long fromMillis, long untilMillis) {
+    public static long maxReserved(List<QuotaTerms> allotments, long fromMillis, long untilMillis) {
         SortedSet<Long> moments = new TreeSet<>(Set.of(fromMillis));
         for (QuotaTerms terms : allotments) {
             terms.override().ifPresent(override -> {
@@ -35,7 +35,7 @@ public final class OversubscriptionWarning {
 
     private static long reservedAt(List<QuotaTerms> allotments, long millis) {
         return allotments.stream()
-                .mapToLong(terms -> terms.standingAt(millis).reservedGpuMilli())
+                .mapToLong(terms -> terms.effectiveAt(millis).reservedGpuMilli())
                 .sum();
     }
 

@@ -121,7 +121,7 @@ public final class QuotaOverrideApi {
     }
 
     /** The request that would state the terms' override, if they have one. */
-    public static @Nullable Request requested(QuotaTerms terms) {
+    public static @Nullable Request toRequest(QuotaTerms terms) {
         View view = of(terms);
         Instant from = view == null ? null : view.from();
         return view == null

@@ -117,7 +117,7 @@ public record QuotaTerms(
     }
 
     /** The same terms, with the override and the drain date of others where these have none. */
-    public QuotaTerms turningAs(QuotaTerms others) {
+    public QuotaTerms withTransitionsOf(QuotaTerms others) {
         return new QuotaTerms(
                 reservedGpuMilli,
                 limitGpuMilli,
@@ -130,14 +130,14 @@ public record QuotaTerms(
     }
 
     /** Whether an override sets the reserved amount at this moment. */
-    public boolean reservesOtherwiseAt(long millis) {
+    public boolean overridesReservedAt(long millis) {
         return override.filter(stated -> stated.isOpenAt(millis))
                 .filter(stated -> stated.reservedGpuMilli().isPresent())
                 .isPresent();
     }
 
     /** The terms in effect at a moment; the lendable amount is at most the reserved amount then. */
-    public QuotaTerms standingAt(long millis) {
+    public QuotaTerms effectiveAt(long millis) {
         Optional<Quota.Override> open = override.filter(stated -> stated.isOpenAt(millis));
         if (open.isEmpty()) {
             return new QuotaTerms(reservedGpuMilli, limitGpuMilli, weight, lendableGpuMilli, rank).withFence(fence);
@@ -155,7 +155,7 @@ public record QuotaTerms(
     }
 
     /** The most that is reserved at any time. */
-    public long mostReservedGpuMilli() {
+    public long maxReservedGpuMilli() {
         return Math.max(reservedGpuMilli, override.map(this::reservedIn).orElse(0L));
     }
 
@@ -199,8 +199,8 @@ public record QuotaTerms(
                 weight.isPresent() ? OptionalLong.of(weight.getAsInt() * MILLI) : OptionalLong.empty();
         Quota quota =
                 new Quota(path, scope, reservedGpuMilli, limitGpuMilli, weightMilli, lendableGpuMilli, rank, overQuota);
-        Quota standing = fence ? quota.fenced() : quota;
-        Quota turning = override.map(standing::withOverride).orElse(standing);
-        return drainByMillis.isPresent() ? turning.drainedBy(drainByMillis.getAsLong()) : turning;
+        Quota base = fence ? quota.fenced() : quota;
+        Quota overridden = override.map(base::withOverride).orElse(base);
+        return drainByMillis.isPresent() ? overridden.drainedBy(drainByMillis.getAsLong()) : overridden;
     }
 }

@@ -28,18 +28,18 @@ final class ReservedAmounts {
     }
 
     private static QuotaTerms reserved(Row row, Instant now) {
-        QuotaTerms standing = QuotaTerms.reserving(row.getLong("reserved_milli"));
+        QuotaTerms base = QuotaTerms.reserving(row.getLong("reserved_milli"));
         Long other = row.getLong("override_reserved_milli");
         return other == null
-                ? standing
+                ? base
                 : QuotaOverrideApi.stored(
                                 other,
                                 null,
                                 instant(row.getOffsetDateTime("override_from")),
                                 instant(row.getOffsetDateTime("override_until")),
                                 now)
-                        .map(standing::withOverride)
-                        .orElse(standing);
+                        .map(base::withOverride)
+                        .orElse(base);
     }
 
     private static @Nullable Instant instant(@Nullable OffsetDateTime time) {
@@ -47,7 +47,7 @@ final class ReservedAmounts {
     }
 
     /** The highest sum of allotments and other windows of tenants while a window is open, in thousandths of a GPU. */
-    static Uni<Long> reservedBeside(SqlConnection connection, CapacityReservation window, Instant now) {
+    static Uni<Long> reservedByOthersDuring(SqlConnection connection, CapacityReservation window, Instant now) {
         return connection
                 .preparedQuery("""
                         select coalesce(sum(gpu_milli), 0)::bigint from capacity_reservation
@@ -61,7 +61,7 @@ final class ReservedAmounts {
                 .map(rows -> rows.iterator().next().getLong(0))
                 .chain(windows -> reservedByOthers(connection, window.pool(), "", now)
                         .map(allotments -> windows
-                                + OversubscriptionWarning.mostReserved(
+                                + OversubscriptionWarning.maxReserved(
                                         allotments,
                                         window.startsAt().toEpochMilli(),
                                         window.endsAt().toEpochMilli())));

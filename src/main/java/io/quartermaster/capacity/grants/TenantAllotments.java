@@ -26,14 +26,14 @@ public class TenantAllotments {
      * An allotment with the properties of the pool that its tenant may know: name, levels of its nodes' topology, the
      * widest first, and longest grace.
      */
-    public record Named(
+    public record NamedAllotment(
             String poolName,
             UUID poolId,
             List<String> topologyLevels,
             Duration maxGrace,
             Allotment allotment,
             long version) {
-        public Named {
+        public NamedAllotment {
             topologyLevels = List.copyOf(topologyLevels);
         }
     }
@@ -43,10 +43,11 @@ public class TenantAllotments {
      *
      * @param staysGpuMilli the part of it that cannot be preempted
      */
-    public record Held(long gpuMilli, long staysGpuMilli) {
+    public record HeldAmounts(long gpuMilli, long staysGpuMilli) {
 
         /** The warning when the tenant holds more than a new grant. */
-        public Optional<String> beyond(TenantId tenant, String pool, QuotaTerms standing, OptionalLong drainByMillis) {
+        public Optional<String> drainWarning(
+                TenantId tenant, String pool, QuotaTerms standing, OptionalLong drainByMillis) {
             long limit = standing.limitGpuMilli().orElse(Long.MAX_VALUE);
             if (gpuMilli <= limit) {
                 return Optional.empty();
@@ -65,7 +66,7 @@ public class TenantAllotments {
     }
 
     /** The amount that the tenant's work holds in a pool now. */
-    Uni<Held> held(Mutiny.Session session, TenantId tenant, UUID pool) {
+    Uni<HeldAmounts> readHeld(Mutiny.Session session, TenantId tenant, UUID pool) {
         return session.createNativeQuery("""
                         select coalesce(sum(a.gpu_milli), 0), coalesce(sum(a.gpu_milli) filter (where not w.preemptible), 0)
                           from attempt a join workload w on w.tenant_id = a.tenant_id and w.id = a.workload_id
@@ -74,7 +75,7 @@ public class TenantAllotments {
                 .setParameter("tenant", tenant.value())
                 .setParameter("pool", pool)
                 .getSingleResult()
-                .map(row -> new Held(((Number) row[0]).longValue(), ((Number) row[1]).longValue()));
+                .map(row -> new HeldAmounts(((Number) row[0]).longValue(), ((Number) row[1]).longValue()));
     }
 
     /**
@@ -107,7 +108,7 @@ public class TenantAllotments {
      * Refuses grants to a tenant that leaves or has left. Take the lock of the tenant's quotas first: offboarding
      * deletes all allotments under that lock, so it also deletes a grant that passes this check.
      */
-    Uni<Void> requireStays(Mutiny.Session session, TenantId tenant) {
+    Uni<Void> requireNotOffboarding(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("select state from tenant where id = :tenant", String.class)
                 .setParameter("tenant", tenant.value())
                 .getSingleResultOrNull()
@@ -129,7 +130,7 @@ public class TenantAllotments {
     }
 
     /** Sorted by the pool's name. */
-    public Uni<List<Named>> of(Mutiny.Session session, TenantId tenant) {
+    public Uni<List<NamedAllotment>> read(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("""
                         select p.name, a.pool_id, a.reserved_milli, a.limit_milli, a.weight, a.lendable_milli,
                             a.rank, a.version, array_to_string(p.topology_levels, ','),
@@ -139,10 +140,11 @@ public class TenantAllotments {
                         """, Object[].class)
                 .setParameter("tenant", tenant.value())
                 .getResultList()
-                .map(rows -> rows.stream().map(row -> named(tenant, row)).toList());
+                .map(rows ->
+                        rows.stream().map(row -> toNamedAllotment(tenant, row)).toList());
     }
 
-    private static Named named(TenantId tenant, @Nullable Object[] row) {
+    private static NamedAllotment toNamedAllotment(TenantId tenant, @Nullable Object[] row) {
         UUID pool = (UUID) value(row[1]);
         QuotaTerms terms = new QuotaTerms(
                 ((Number) value(row[2])).longValue(),
@@ -154,7 +156,7 @@ public class TenantAllotments {
                         milli(row[9]), milli(row[10]), instant(row[11]), instant(row[12]), Instant.now()),
                 QuotaOverrideApi.millis(instant(row[13])),
                 (Boolean) value(row[14]));
-        return new Named(
+        return new NamedAllotment(
                 (String) value(row[0]),
                 pool,
                 levels((String) value(row[8])),

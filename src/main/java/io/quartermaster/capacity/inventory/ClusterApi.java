@@ -45,7 +45,7 @@ final class ClusterApi {
             return new View(id, name, kind, region, version, createdAt, found);
         }
 
-        boolean says(Request request) {
+        boolean matches(Request request) {
             return kind == request.kind() && region.equals(request.region());
         }
     }

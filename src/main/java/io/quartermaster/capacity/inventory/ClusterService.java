@@ -61,8 +61,8 @@ class ClusterService {
             return store.find(work.connection(), name, RowLock.FOR_CHANGE).chain(found -> {
                 if (found.isPresent()) {
                     ClusterApi.View view = found.get();
-                    if (!view.says(request)) {
-                        throw OperatorWriteContext.existsOtherwise("cluster", name);
+                    if (!view.matches(request)) {
+                        throw OperatorWriteContext.existsWithOtherFields("cluster", name);
                     }
                     return Uni.createFrom().item(WriteReply.ok(view, view.version()));
                 }
@@ -73,7 +73,7 @@ class ClusterService {
 
     @SuppressWarnings("NullAway") // kind and region were checked above
     private Uni<WriteReply> insert(
-            OperatorWriteContext.Work work, String name, @Nullable ClusterKind kind, @Nullable String region) {
+            OperatorWriteContext.WriteContext work, String name, @Nullable ClusterKind kind, @Nullable String region) {
         return store.insert(work.connection(), Ids.next(), name, kind, region)
                 .call(view -> action.record(work, "clusters:create", "clusters/" + name, null, view))
                 .map(view -> view.with(view.kind().warnings(name)))
@@ -81,7 +81,7 @@ class ClusterService {
     }
 
     Uni<Page<ClusterApi.View>> list(@Nullable String kind, @Nullable String region, PageRequest page) {
-        ClusterKind wanted = ListFilters.word(ClusterKind.class, "kind", kind);
+        ClusterKind wanted = ListFilters.parse(ClusterKind.class, "kind", kind);
         String scope = "clusters " + kind + " " + region;
         String after = page.after(scope).orElse("");
         int size = page.size();
@@ -90,7 +90,7 @@ class ClusterService {
     }
 
     Uni<Response> get(String name) {
-        return database.on(connection -> known(connection, name, RowLock.NONE))
+        return database.on(connection -> requireCluster(connection, name, RowLock.NONE))
                 .map(view -> TenantWrites.response(WriteReply.ok(view, view.version())));
     }
 
@@ -105,7 +105,7 @@ class ClusterService {
                 checkRegion(problems, patch.region());
             }
             problems.throwIfAny();
-            return known(work.connection(), name, RowLock.FOR_CHANGE).chain(before -> {
+            return requireCluster(work.connection(), name, RowLock.FOR_CHANGE).chain(before -> {
                 params.requireVersion(before.version());
                 String region = patch.region() == null ? before.region() : patch.region();
                 if (region.equals(before.region())) {
@@ -119,9 +119,9 @@ class ClusterService {
     }
 
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, null, (OperatorWriteContext.Work work) -> known(
+        return action.run(uri, params, null, (OperatorWriteContext.WriteContext work) -> requireCluster(
                         work.connection(), name, RowLock.FOR_CHANGE)
-                .call(before -> nodes.names(work.connection(), NodeStore.By.CLUSTER, before.id())
+                .call(before -> nodes.names(work.connection(), NodeStore.ParentColumn.CLUSTER, before.id())
                         .invoke(left -> refuseWhile(left)))
                 .call(before -> store.retire(work.connection(), before.id()))
                 .call(before -> action.record(work, "clusters:retire", "clusters/" + name, before, null))
@@ -131,11 +131,11 @@ class ClusterService {
     private static void refuseWhile(List<String> nodes) {
         if (!nodes.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "the cluster has nodes: " + ListFilters.some(nodes) + "; retire them first");
+                    "in-use", "the cluster has nodes: " + ListFilters.abbreviate(nodes) + "; retire them first");
         }
     }
 
-    private Uni<ClusterApi.View> known(SqlConnection connection, String name, RowLock rowLock) {
+    private Uni<ClusterApi.View> requireCluster(SqlConnection connection, String name, RowLock rowLock) {
         return store.find(connection, name, rowLock).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 

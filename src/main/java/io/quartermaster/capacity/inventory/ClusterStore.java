@@ -26,12 +26,12 @@ class ClusterStore {
     }
 
     Uni<List<ClusterApi.View>> list(
-            SqlConnection connection, @Nullable ClusterKind kind, @Nullable String region, String after, int most) {
+            SqlConnection connection, @Nullable ClusterKind kind, @Nullable String region, String after, int max) {
         return connection
                 .preparedQuery("select " + COLUMNS + " from cluster where retired_at is null and name > $1"
                         + " and ($2::text is null or kind = $2) and ($3::text is null or region = $3) "
                         + "order by name limit $4")
-                .execute(Tuple.of(after, kind == null ? null : EnumNames.of(kind), region, most))
+                .execute(Tuple.of(after, kind == null ? null : EnumNames.of(kind), region, max))
                 .map(rows -> RowValues.list(rows, ClusterStore::view));
     }
 

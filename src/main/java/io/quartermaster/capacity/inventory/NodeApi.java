@@ -182,7 +182,7 @@ final class NodeApi {
         }
 
         /** Whether a request to add the node matches the existing node, except for its cordon. */
-        boolean says(Request request, String wantedPool) {
+        boolean matches(Request request, String wantedPool) {
             Settings wanted = Settings.of(request, wantedPool);
             return cluster.equals(request.cluster())
                     && settings()

@@ -68,7 +68,7 @@ public class NodeIsolationRule {
      * serve several.
      */
     Uni<Void> checkTrust(SqlConnection connection, UUID pool, String field) {
-        return clash(connection, pool, List.of(), List.of())
+        return findConflict(connection, pool, List.of(), List.of())
                 .invoke(objection -> refuse(objection, field))
                 .replaceWithVoid();
     }
@@ -102,10 +102,10 @@ public class NodeIsolationRule {
         return pools.tenantsTrustEachOther(connection, pool)
                 .chain(trust -> trust
                         ? Uni.createFrom().item(Optional.<String>empty())
-                        : clash(connection, pool, newTenants, newNodes));
+                        : findConflict(connection, pool, newTenants, newNodes));
     }
 
-    private Uni<Optional<String>> clash(
+    private Uni<Optional<String>> findConflict(
             SqlConnection connection, UUID pool, List<String> newTenants, List<String> newNodes) {
         return pools.tenants(connection, pool)
                 .chain(tenants -> pools.unisolatedNodes(connection, pool).map(nodes -> {
@@ -115,7 +115,7 @@ public class NodeIsolationRule {
                     allNodes.addAll(newNodes);
                     return allTenants.size() > 1 && !allNodes.isEmpty()
                             ? Optional.of("nodes that cannot isolate tenants would serve " + allTenants.size()
-                                    + " tenants: " + ListFilters.some(List.copyOf(allNodes)))
+                                    + " tenants: " + ListFilters.abbreviate(List.copyOf(allNodes)))
                             : Optional.<String>empty();
                 }));
     }

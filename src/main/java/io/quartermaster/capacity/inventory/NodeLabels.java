@@ -10,11 +10,11 @@ import org.jspecify.annotations.Nullable;
 public final class NodeLabels {
 
     /** The most labels of one node or profile. */
-    public static final int MOST = 64;
+    public static final int MAX_LABELS = 64;
 
     private static final int MAX_LENGTH = 63;
     private static final Pattern KEY = Pattern.compile("[A-Za-z0-9]([A-Za-z0-9._/-]{0,61}[A-Za-z0-9])?");
-    private static final String ACCEPTED = "at most " + MOST + " labels; a key has 1 to " + MAX_LENGTH
+    private static final String ACCEPTED = "at most " + MAX_LABELS + " labels; a key has 1 to " + MAX_LENGTH
             + " letters, digits, dots, dashes, underscores and slashes, and begins and ends with a letter or "
             + "digit; a value has at most "
             + MAX_LENGTH + " printable characters";
@@ -26,15 +26,15 @@ public final class NodeLabels {
         if (labels == null) {
             return;
         }
-        problems.check(labels.size() <= MOST, field, "has " + labels.size() + " labels", ACCEPTED);
+        problems.check(labels.size() <= MAX_LABELS, field, "has " + labels.size() + " labels", ACCEPTED);
         labels.entrySet().stream()
-                .filter(label -> !isFine(label.getKey(), label.getValue()))
+                .filter(label -> !isValid(label.getKey(), label.getValue()))
                 .findFirst()
                 .ifPresent(
                         label -> problems.add(field, "the label \"" + label.getKey() + "\" is not accepted", ACCEPTED));
     }
 
-    private static boolean isFine(String key, @Nullable String value) {
+    private static boolean isValid(String key, @Nullable String value) {
         return KEY.matcher(key).matches()
                 && value != null
                 && value.length() <= MAX_LENGTH

@@ -77,8 +77,8 @@ class NodeService {
             return store.find(work.connection(), name, RowLock.NONE).chain(found -> {
                 if (found.isPresent()) {
                     NodeApi.View view = found.get();
-                    if (!view.says(request, pool)) {
-                        throw OperatorWriteContext.existsOtherwise("node", name);
+                    if (!view.matches(request, pool)) {
+                        throw OperatorWriteContext.existsWithOtherFields("node", name);
                     }
                     return Uni.createFrom().item(WriteReply.ok(view, view.version()));
                 }
@@ -88,7 +88,7 @@ class NodeService {
     }
 
     private Uni<WriteReply> insert(
-            OperatorWriteContext.Work work, String name, String cluster, NodeApi.Settings settings) {
+            OperatorWriteContext.WriteContext work, String name, String cluster, NodeApi.Settings settings) {
         UUID id = Ids.next();
         SqlConnection connection = work.connection();
         return clusters.find(connection, cluster, RowLock.FOR_CHANGE)
@@ -97,8 +97,8 @@ class NodeService {
                         .call(pool -> store.insert(connection, id, name, in.id(), pool.id(), settings))
                         .map(pool -> warnings(in, pool, settings)))
                 .call(() -> action.record(work, "nodes:create", "nodes/" + name, null, settings))
-                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, id))
-                .chain(warnings -> known(connection, name, RowLock.NONE).map(view -> view.with(warnings)))
+                .call(() -> action.postToInbox(work, Inbox.Kind.NODE, id))
+                .chain(warnings -> requireNode(connection, name, RowLock.NONE).map(view -> view.with(warnings)))
                 .map(view -> WriteReply.created(PATH + name, view, view.version()));
     }
 
@@ -128,7 +128,7 @@ class NodeService {
     }
 
     Uni<Response> get(String name) {
-        return database.on(connection -> known(connection, name, RowLock.NONE))
+        return database.on(connection -> requireNode(connection, name, RowLock.NONE))
                 .map(view -> TenantWrites.response(WriteReply.ok(view, view.version())));
     }
 
@@ -137,7 +137,7 @@ class NodeService {
         MergePatch patch = MergePatch.read(json, body, NodeApi.Patch.class);
         patch.requireValue("pool", "the name of a pool");
         return action.run(
-                uri, params, patch.patch(), (work, asked) -> known(work.connection(), name, RowLock.FOR_CHANGE)
+                uri, params, patch.patch(), (work, asked) -> requireNode(work.connection(), name, RowLock.FOR_CHANGE)
                         .chain(before -> {
                             params.requireVersion(before.version());
                             NodeApi.Settings settings = patch.applyTo(
@@ -156,7 +156,8 @@ class NodeService {
                         }));
     }
 
-    private Uni<WriteReply> change(OperatorWriteContext.Work work, NodeApi.View before, NodeApi.Settings settings) {
+    private Uni<WriteReply> change(
+            OperatorWriteContext.WriteContext work, NodeApi.View before, NodeApi.Settings settings) {
         SqlConnection connection = work.connection();
         boolean moves = !settings.pool().equals(before.pool());
         return nodePool(connection, settings.pool())
@@ -165,8 +166,8 @@ class NodeService {
                         : Uni.createFrom().voidItem())
                 .call(pool -> store.update(connection, before.id(), pool.id(), settings))
                 .call(() -> action.record(work, "nodes:update", "nodes/" + before.name(), before.settings(), settings))
-                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, before.id()))
-                .chain(pool -> known(connection, before.name(), RowLock.NONE)
+                .call(() -> action.postToInbox(work, Inbox.Kind.NODE, before.id()))
+                .chain(pool -> requireNode(connection, before.name(), RowLock.NONE)
                         .map(after -> after.with(topologyWarnings(pool, settings))))
                 .map(after -> WriteReply.ok(after, after.version()));
     }
@@ -182,7 +183,7 @@ class NodeService {
      * is unavailable; a repeated call for a retired node revokes it then.
      */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, null, (OperatorWriteContext.Work work) -> store.find(
+        return action.run(uri, params, null, (OperatorWriteContext.WriteContext work) -> store.find(
                                 work.connection(), name, RowLock.FOR_CHANGE)
                         .chain(found ->
                                 found.isPresent() ? retire(work, found.get()) : requireRetired(work.connection(), name))
@@ -192,11 +193,11 @@ class NodeService {
                         : Uni.createFrom().voidItem());
     }
 
-    private Uni<Void> retire(OperatorWriteContext.Work work, NodeApi.View node) {
+    private Uni<Void> retire(OperatorWriteContext.WriteContext work, NodeApi.View node) {
         return refuseWhileHeld(work.connection(), node)
                 .chain(() -> store.retire(work.connection(), node.id()))
                 .call(() -> action.record(work, "nodes:retire", "nodes/" + node.name(), node.settings(), null))
-                .call(() -> action.tellLeader(work, Inbox.Kind.NODE, node.id()));
+                .call(() -> action.postToInbox(work, Inbox.Kind.NODE, node.id()));
     }
 
     private Uni<Void> requireRetired(SqlConnection connection, String name) {
@@ -211,7 +212,7 @@ class NodeService {
 
     /** The answer is not kept for a repeated key, as other answers are, because a secret is stored nowhere. */
     Uni<Response> issueCredential(String name, WriteParams params) {
-        return action.alone(params.mode(), work -> known(work.connection(), name, RowLock.NONE)
+        return action.runUnstored(params.mode(), work -> requireNode(work.connection(), name, RowLock.NONE)
                         .call(() -> action.record(work, "nodes:credential", "nodes/" + name, null, null)))
                 .chain(node -> params.mode() == WriteMode.DRY_RUN
                         ? Uni.createFrom()
@@ -248,7 +249,7 @@ class NodeService {
         });
     }
 
-    private Uni<NodeApi.View> known(SqlConnection connection, String name, RowLock rowLock) {
+    private Uni<NodeApi.View> requireNode(SqlConnection connection, String name, RowLock rowLock) {
         return store.find(connection, name, rowLock).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 

@@ -32,7 +32,7 @@ public class NodeShapes {
      * By pool, for pools in which the tenant has an allotment and that have nodes; a plain count has none. Unhealthy
      * GPUs count too. A pool with a node that has never reported its GPUs is absent.
      */
-    public Uni<Map<PoolId, ShapeFit>> of(Mutiny.Session session, TenantId tenant) {
+    public Uni<Map<PoolId, ShapeFit>> readFits(Mutiny.Session session, TenantId tenant) {
         // Row-level security shows the tenant its own pools.
         return session.createNativeQuery("""
                         select p.id, array_to_string(p.topology_levels, ','), s.shape, s.nodes

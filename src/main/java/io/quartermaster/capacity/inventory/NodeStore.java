@@ -35,13 +35,13 @@ class NodeStore {
             """;
 
     /** The keys by which nodes are looked up. */
-    enum By {
+    enum ParentColumn {
         CLUSTER("cluster_id"),
         POOL("pool_id");
 
         private final String column;
 
-        By(String column) {
+        ParentColumn(String column) {
             this.column = column;
         }
     }
@@ -60,19 +60,19 @@ class NodeStore {
                 .map(rows -> RowValues.optional(rows, NodeStore::view));
     }
 
-    Uni<List<NodeApi.View>> list(SqlConnection connection, Filter filter, String after, int most) {
+    Uni<List<NodeApi.View>> list(SqlConnection connection, Filter filter, String after, int max) {
         return connection
                 .preparedQuery(SELECT + " and n.name > $1 and ($2::text is null or k.name = $2)"
                         + " and ($3::text is null or p.name = $3) and ($4::boolean is null or n.schedulable = $4)"
                         + " order by n.name limit $5")
-                .execute(Tuple.of(after, filter.cluster(), filter.pool(), filter.schedulable(), most))
+                .execute(Tuple.of(after, filter.cluster(), filter.pool(), filter.schedulable(), max))
                 .map(rows -> RowValues.list(rows, NodeStore::view));
     }
 
-    Uni<List<String>> names(SqlConnection connection, By by, UUID id) {
+    Uni<List<String>> names(SqlConnection connection, ParentColumn parent, UUID id) {
         return connection
                 .preparedQuery(
-                        "select name from node where " + by.column + " = $1 and retired_at is null order by name")
+                        "select name from node where " + parent.column + " = $1 and retired_at is null order by name")
                 .execute(Tuple.of(id))
                 .map(rows -> RowValues.list(rows, row -> row.getString(0)));
     }

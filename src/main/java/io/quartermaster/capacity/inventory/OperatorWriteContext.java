@@ -36,17 +36,19 @@ class OperatorWriteContext {
     }
 
     /** One transaction of the caller. */
-    record Work(SqlConnection connection, Caller caller) {}
+    record WriteContext(SqlConnection connection, Caller caller) {}
 
-    Uni<Response> run(UriInfo uri, WriteParams params, @Nullable Object body, Function<Work, Uni<WriteReply>> work) {
+    Uni<Response> run(
+            UriInfo uri, WriteParams params, @Nullable Object body, Function<WriteContext, Uni<WriteReply>> work) {
         Caller caller = currentCaller.current();
-        return writes.run(caller.subject(), uri, params, body, connection -> work.apply(new Work(connection, caller)));
+        return writes.run(
+                caller.subject(), uri, params, body, connection -> work.apply(new WriteContext(connection, caller)));
     }
 
     /** A transaction whose answer is not kept for a repeated key. */
-    <T> Uni<T> alone(WriteMode mode, Function<Work, Uni<T>> work) {
+    <T> Uni<T> runUnstored(WriteMode mode, Function<WriteContext, Uni<T>> work) {
         Caller caller = currentCaller.current();
-        return database.in(mode, connection -> work.apply(new Work(connection, caller)));
+        return database.in(mode, connection -> work.apply(new WriteContext(connection, caller)));
     }
 
     /** A write that needs a body. */
@@ -54,12 +56,12 @@ class OperatorWriteContext {
         if (body == null) {
             throw ProblemException.invalid("body", "is missing", "a JSON object");
         }
-        return run(uri, params, body, (Work context) -> work.apply(context, body));
+        return run(uri, params, body, (WriteContext context) -> work.apply(context, body));
     }
 
     /** The work on a body that is present. */
     interface BodyWork<B> {
-        Uni<WriteReply> apply(Work work, B body);
+        Uni<WriteReply> apply(WriteContext work, B body);
     }
 
     /** The answer to a write that holds a secret. */
@@ -67,7 +69,8 @@ class OperatorWriteContext {
         return writes.unstored(mode, writeReply);
     }
 
-    Uni<Void> record(Work work, String action, String resource, @Nullable Object before, @Nullable Object after) {
+    Uni<Void> record(
+            WriteContext work, String action, String resource, @Nullable Object before, @Nullable Object after) {
         return audit.record(
                 work.connection(),
                 AuditLog.OPERATOR,
@@ -75,11 +78,11 @@ class OperatorWriteContext {
                 new AuditLog.Change(action, resource, before, after));
     }
 
-    Uni<Void> tellLeader(Work work, Inbox.Kind kind, UUID id) {
+    Uni<Void> postToInbox(WriteContext work, Inbox.Kind kind, UUID id) {
         return Inbox.post(work.connection(), null, kind, id.toString());
     }
 
-    static ProblemException existsOtherwise(String kind, String name) {
+    static ProblemException existsWithOtherFields(String kind, String name) {
         return ProblemException.conflict(
                 "already-exists",
                 "there is a " + kind + " named " + name + " with other content; change it with PATCH");

@@ -70,7 +70,7 @@ public final class PoolApi {
                     capacity,
                     elastic != null && elastic,
                     topologyLevels == null ? List.of() : topologyLevels,
-                    PoolHours.normal(hours),
+                    PoolHours.normalize(hours),
                     waitBeforePreempting == null ? Duration.ZERO : waitBeforePreempting,
                     maxGrace == null ? Settings.DEFAULT_MAX_GRACE : maxGrace,
                     tenantsTrustEachOther != null && tenantsTrustEachOther);
@@ -161,22 +161,22 @@ public final class PoolApi {
             Duration maxGrace,
             boolean tenantsTrustEachOther) {
 
-        static final Duration LONGEST_WAIT = Duration.ofDays(7);
+        static final Duration MAX_WAIT = Duration.ofDays(7);
         static final Duration DEFAULT_MAX_GRACE = Duration.ofMinutes(5);
         /** The longest grace of any policy. */
-        static final Duration LONGEST_GRACE = Duration.ofHours(1);
+        static final Duration MAX_GRACE_LIMIT = Duration.ofHours(1);
 
         void check(ProblemException.Invalid problems) {
             problems.check(
-                    !waitBeforePreempting.isNegative() && waitBeforePreempting.compareTo(LONGEST_WAIT) <= 0,
+                    !waitBeforePreempting.isNegative() && waitBeforePreempting.compareTo(MAX_WAIT) <= 0,
                     "waitBeforePreempting",
                     "out of range",
-                    "PT0S to P" + LONGEST_WAIT.toDays() + "D");
+                    "PT0S to P" + MAX_WAIT.toDays() + "D");
             problems.check(
-                    !maxGrace.isNegative() && maxGrace.compareTo(LONGEST_GRACE) <= 0,
+                    !maxGrace.isNegative() && maxGrace.compareTo(MAX_GRACE_LIMIT) <= 0,
                     "maxGrace",
                     "out of range",
-                    "PT0S to " + LONGEST_GRACE);
+                    "PT0S to " + MAX_GRACE_LIMIT);
         }
     }
 

@@ -30,7 +30,7 @@ public record PoolHours(
         Hours.@Nullable AtClose atClose) {
 
     /** A larger number is a mistake. */
-    private static final int MOST_SPANS = 50;
+    private static final int MAX_SPANS = 50;
 
     @Schema(name = "PoolHoursSpan")
     public record Span(
@@ -61,8 +61,8 @@ public record PoolHours(
                 "hours.timeZone",
                 "is not a time zone",
                 "a time zone of the IANA database, such as Europe/Berlin");
-        if (hours.open == null || hours.open.size() > MOST_SPANS) {
-            problems.add("hours.open", "is missing or too long", "at most " + MOST_SPANS + " spans; none: always open");
+        if (hours.open == null || hours.open.size() > MAX_SPANS) {
+            problems.add("hours.open", "is missing or too long", "at most " + MAX_SPANS + " spans; none: always open");
             return;
         }
         for (int i = 0; i < hours.open.size(); i++) {
@@ -102,7 +102,7 @@ public record PoolHours(
     }
 
     /** The hours with their defaults; absent where the pool is always open. */
-    static @Nullable PoolHours normal(@Nullable PoolHours hours) {
+    static @Nullable PoolHours normalize(@Nullable PoolHours hours) {
         return hours == null || hours.open == null || hours.open.isEmpty()
                 ? null
                 : new PoolHours(

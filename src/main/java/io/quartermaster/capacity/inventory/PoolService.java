@@ -68,7 +68,7 @@ class PoolService {
                 if (found.isPresent()) {
                     PoolApi.View view = found.get();
                     if (!view.settings().equals(request.settings())) {
-                        throw OperatorWriteContext.existsOtherwise("pool", name);
+                        throw OperatorWriteContext.existsWithOtherFields("pool", name);
                     }
                     return Uni.createFrom().item(WriteReply.ok(view, view.version()));
                 }
@@ -77,7 +77,7 @@ class PoolService {
         });
     }
 
-    private Uni<WriteReply> insert(OperatorWriteContext.Work work, String name, PoolApi.Settings settings) {
+    private Uni<WriteReply> insert(OperatorWriteContext.WriteContext work, String name, PoolApi.Settings settings) {
         UUID id = Ids.next();
         return store.wasUsed(work.connection(), name)
                 .invoke(used -> {
@@ -89,9 +89,9 @@ class PoolService {
                     }
                 })
                 .chain(() -> store.insert(work.connection(), id, name, settings))
-                .chain(() -> known(work.connection(), name, RowLock.NONE))
+                .chain(() -> requirePool(work.connection(), name, RowLock.NONE))
                 .call(view -> action.record(work, "pools:create", "pools/" + name, null, settings))
-                .call(() -> action.tellLeader(work, Inbox.Kind.POOL, id))
+                .call(() -> action.postToInbox(work, Inbox.Kind.POOL, id))
                 .map(view -> WriteReply.created(PATH + name, view, view.version()));
     }
 
@@ -103,14 +103,14 @@ class PoolService {
     }
 
     Uni<Response> get(String name) {
-        return database.on(connection -> known(connection, name, RowLock.NONE))
+        return database.on(connection -> requirePool(connection, name, RowLock.NONE))
                 .map(view -> TenantWrites.response(WriteReply.ok(view, view.version())));
     }
 
     Uni<Response> update(String name, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, PoolApi.Patch.class);
-        return action.run(uri, params, patch.patch(), (work, asked) -> known(
+        return action.run(uri, params, patch.patch(), (work, asked) -> requirePool(
                         work.connection(), name, RowLock.NO_KEY_UPDATE)
                 .chain(before -> {
                     params.requireVersion(before.version());
@@ -144,8 +144,8 @@ class PoolService {
                             .chain(() -> store.update(work.connection(), before.id(), name, settings))
                             .call(() ->
                                     action.record(work, "pools:update", "pools/" + name, before.settings(), settings))
-                            .call(() -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
-                            .chain(() -> known(work.connection(), name, RowLock.NONE))
+                            .call(() -> action.postToInbox(work, Inbox.Kind.POOL, before.id()))
+                            .chain(() -> requirePool(work.connection(), name, RowLock.NONE))
                             .map(after -> WriteReply.ok(after, after.version()));
                 }));
     }
@@ -155,16 +155,16 @@ class PoolService {
      * granted between the check and the commit.
      */
     Uni<Response> retire(String name, WriteParams params, UriInfo uri) {
-        return action.run(uri, params, null, (OperatorWriteContext.Work work) -> known(
+        return action.run(uri, params, null, (OperatorWriteContext.WriteContext work) -> requirePool(
                         work.connection(), name, RowLock.NO_KEY_UPDATE)
                 .call(before -> nodeIsolationRule.lock(work.connection(), before.id()))
-                .call(before -> nodes.names(work.connection(), NodeStore.By.POOL, before.id())
+                .call(before -> nodes.names(work.connection(), NodeStore.ParentColumn.POOL, before.id())
                         .invoke(left -> refuseWhile("nodes", left)))
                 .call(before -> store.tenants(work.connection(), before.id())
                         .invoke(left -> refuseWhile("allotments of tenants", left)))
                 .call(before -> store.retire(work.connection(), before.id()))
                 .call(before -> action.record(work, "pools:retire", "pools/" + name, before.settings(), null))
-                .call(before -> action.tellLeader(work, Inbox.Kind.POOL, before.id()))
+                .call(before -> action.postToInbox(work, Inbox.Kind.POOL, before.id()))
                 .map(before -> WriteReply.noContent()));
     }
 
@@ -207,7 +207,8 @@ class PoolService {
                                 throw new ProblemException(Problem.of(
                                         409,
                                         "in-use",
-                                        "profiles need " + String.join(", ", dropped) + ": " + ListFilters.some(left),
+                                        "profiles need " + String.join(", ", dropped) + ": "
+                                                + ListFilters.abbreviate(left),
                                         List.of(new Problem.Field(
                                                 "topologyLevels",
                                                 "profiles need " + String.join(", ", dropped),
@@ -220,11 +221,11 @@ class PoolService {
     private static void refuseWhile(String what, List<String> left) {
         if (!left.isEmpty()) {
             throw ProblemException.conflict(
-                    "in-use", "the pool has " + what + ": " + ListFilters.some(left) + "; end those first");
+                    "in-use", "the pool has " + what + ": " + ListFilters.abbreviate(left) + "; end those first");
         }
     }
 
-    private Uni<PoolApi.View> known(SqlConnection connection, String name, RowLock rowLock) {
+    private Uni<PoolApi.View> requirePool(SqlConnection connection, String name, RowLock rowLock) {
         return store.find(connection, name, rowLock).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 }

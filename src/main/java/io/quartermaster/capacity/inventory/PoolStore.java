@@ -40,10 +40,10 @@ public class PoolStore {
                 .map(rows -> RowValues.optional(rows, PoolStore::view));
     }
 
-    Uni<List<PoolApi.View>> list(SqlConnection connection, String after, int most) {
+    Uni<List<PoolApi.View>> list(SqlConnection connection, String after, int max) {
         return connection
                 .preparedQuery(SELECT + " and p.name > $1 order by p.name limit $2")
-                .execute(Tuple.of(after, most))
+                .execute(Tuple.of(after, max))
                 .map(rows -> RowValues.list(rows, PoolStore::view));
     }
 

@@ -27,20 +27,21 @@ import org.jspecify.annotations.Nullable;
 public final class ApiClient {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(30);
     /** As long as a service takes to start again on a busy machine. */
-    private static final Duration AWAY = Duration.ofMinutes(2);
+    private static final Duration UNAVAILABLE_TIMEOUT = Duration.ofMinutes(2);
 
-    private static final Set<Integer> AWAY_STATUS = Set.of(502, 503, 504);
-    private static final Set<Integer> BAD_INPUT = Set.of(400, 422);
-    private static final Duration ASK_AGAIN = Duration.ofMillis(250);
+    private static final Set<Integer> UNAVAILABLE_STATUSES = Set.of(502, 503, 504);
+    private static final Set<Integer> BAD_INPUT_STATUSES = Set.of(400, 422);
+    private static final Duration RETRY_INTERVAL = Duration.ofMillis(250);
     /** Keycloak refuses a user who logs in elsewhere at the same moment just as it refuses a wrong password. */
-    private static final int LOGIN_ATTEMPTS = 5;
+    private static final int MAX_LOGIN_ATTEMPTS = 5;
 
     /** Longer than the second within which Keycloak treats two logins as an attack. */
-    private static final Duration LOGIN_AGAIN = Duration.ofMillis(1_500);
+    private static final Duration LOGIN_RETRY_DELAY = Duration.ofMillis(1_500);
 
-    private static final long RENEW_BEFORE_NANOS = Duration.ofSeconds(20).toNanos();
+    private static final long TOKEN_RENEWAL_MARGIN_NANOS =
+            Duration.ofSeconds(20).toNanos();
 
     private final HttpClient http;
     private final String url;
@@ -84,12 +85,12 @@ public final class ApiClient {
     /** An answer of the service. */
     public record Answer(int status, JsonNode body, Optional<String> etag) {
 
-        boolean ok() {
+        boolean isSuccess() {
             return status >= 200 && status < 300;
         }
 
         /** A text for messages: the problem's own words, and each field that was refused. */
-        String problem() {
+        String problemText() {
             StringBuilder text = new StringBuilder(
                     "HTTP " + status + ": " + body.path("detail").asText(body.toString()));
             for (JsonNode error : body.path("errors")) {
@@ -131,14 +132,14 @@ public final class ApiClient {
      * service's message.
      */
     public JsonNode require(Answer answer) {
-        if (!answer.ok()) {
-            throw new ApiFailure(answer.problem(), BAD_INPUT.contains(answer.status()));
+        if (!answer.isSuccess()) {
+            throw new ApiFailure(answer.problemText(), BAD_INPUT_STATUSES.contains(answer.status()));
         }
         return answer.body();
     }
 
     /** Waits for the operation of a 202 answer, however long it takes; ends the command when it fails. */
-    JsonNode follow(JsonNode operation) {
+    JsonNode awaitOperation(JsonNode operation) {
         String path = "/v1/operator/operations/" + operation.path("id").asText();
         while (true) {
             JsonNode now = require(get(path));
@@ -155,8 +156,8 @@ public final class ApiClient {
     }
 
     /** Audits the stored usage, and returns the result. */
-    public JsonNode audit(Map<String, String> request) {
-        JsonNode done = follow(require(post("/v1/operator/audits", request)));
+    public JsonNode runAudit(Map<String, String> request) {
+        JsonNode done = awaitOperation(require(post("/v1/operator/audits", request)));
         return require(get("/v1/operator/audits/" + done.path("id").asText()));
     }
 
@@ -166,8 +167,8 @@ public final class ApiClient {
 
     private Answer send(String method, String path, @Nullable Object body, Map<String, String> headers) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path))
-                .timeout(PATIENCE)
-                .header("Authorization", "Bearer " + token())
+                .timeout(REQUEST_TIMEOUT)
+                .header("Authorization", "Bearer " + validToken())
                 .header("Accept", "application/json, text/plain;q=0.9");
         headers.forEach(request::header);
         if (method.equals("POST")) {
@@ -179,19 +180,19 @@ public final class ApiClient {
             request.header("Content-Type", "application/json")
                     .method(method, HttpRequest.BodyPublishers.ofString(write(body)));
         }
-        HttpResponse<String> response = exchange(request.build());
+        HttpResponse<String> response = sendWithRetries(request.build());
         return new Answer(
                 response.statusCode(), read(response.body()), response.headers().firstValue("ETag"));
     }
 
     /** A token that is valid for at least half of its lifetime. */
-    public String token() {
+    public String validToken() {
         if (System.nanoTime() - renewAtNanos >= 0) {
             String form = grant.entrySet().stream()
                     .map(entry -> encode(entry.getKey()) + "=" + encode(entry.getValue()))
                     .collect(Collectors.joining("&"));
             HttpResponse<String> response = login(HttpRequest.newBuilder(tokenUrl)
-                    .timeout(PATIENCE)
+                    .timeout(REQUEST_TIMEOUT)
                     .header("Content-Type", "application/x-www-form-urlencoded")
                     .POST(HttpRequest.BodyPublishers.ofString(form))
                     .build());
@@ -201,17 +202,18 @@ public final class ApiClient {
                         + body.path("error_description").asText("HTTP " + response.statusCode()));
             }
             token = body.path("access_token").asText();
-            long life = Duration.ofSeconds(body.path("expires_in").asLong()).toNanos();
-            renewAtNanos = System.nanoTime() + Math.max(life / 2, life - RENEW_BEFORE_NANOS);
+            long lifetimeNanos =
+                    Duration.ofSeconds(body.path("expires_in").asLong()).toNanos();
+            renewAtNanos = System.nanoTime() + Math.max(lifetimeNanos / 2, lifetimeNanos - TOKEN_RENEWAL_MARGIN_NANOS);
         }
         return token;
     }
 
     private HttpResponse<String> login(HttpRequest request) {
-        HttpResponse<String> response = exchange(request);
-        for (int attempt = 1; attempt < LOGIN_ATTEMPTS && isRefusedLogin(response); attempt++) {
-            pause(LOGIN_AGAIN);
-            response = exchange(request);
+        HttpResponse<String> response = sendWithRetries(request);
+        for (int attempt = 1; attempt < MAX_LOGIN_ATTEMPTS && isRefusedLogin(response); attempt++) {
+            pause(LOGIN_RETRY_DELAY);
+            response = sendWithRetries(request);
         }
         return response;
     }
@@ -226,12 +228,12 @@ public final class ApiClient {
     /**
      * Sends the request, and repeats it if the service, or a server that it needs, was unavailable; a refusal is final.
      */
-    private HttpResponse<String> exchange(HttpRequest request) {
-        long until = System.nanoTime() + AWAY.toNanos();
+    private HttpResponse<String> sendWithRetries(HttpRequest request) {
+        long until = System.nanoTime() + UNAVAILABLE_TIMEOUT.toNanos();
         while (true) {
             try {
                 HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
-                if (!isAway(request, response) || System.nanoTime() > until) {
+                if (!isUnavailable(request, response) || System.nanoTime() > until) {
                     return response;
                 }
             } catch (IOException e) {
@@ -249,13 +251,13 @@ public final class ApiClient {
     }
 
     /** Keycloak answers 500 while its database is unavailable. */
-    private boolean isAway(HttpRequest request, HttpResponse<String> response) {
-        return AWAY_STATUS.contains(response.statusCode())
+    private boolean isUnavailable(HttpRequest request, HttpResponse<String> response) {
+        return UNAVAILABLE_STATUSES.contains(response.statusCode())
                 || response.statusCode() == 500 && request.uri().equals(tokenUrl);
     }
 
     private static void pause() {
-        pause(ASK_AGAIN);
+        pause(RETRY_INTERVAL);
     }
 
     private static void pause(Duration length) {
@@ -303,7 +305,7 @@ public final class ApiClient {
         }
 
         /** Whether the service refused the caller's input. */
-        public boolean badInput() {
+        public boolean isBadInput() {
             return badInput;
         }
     }

@@ -24,7 +24,7 @@ public record DemoConfinement(List<String> options, String description) {
             return new DemoConfinement(
                     List.of(), "runs with all rights of the user who started the service, because of --unsafe-demo");
         }
-        if (folder.letWorkPass("agent", WORK_USER)) {
+        if (folder.grantTraversal("agent", WORK_USER)) {
             return new DemoConfinement(
                     List.of("--work-user", Integer.toString(WORK_USER)),
                     "runs as user " + WORK_USER + ", which cannot read the data folder");

@@ -30,7 +30,7 @@ public record DemoPasswords(String operator, String admin, String member, String
     /** The passwords of the data folder; generates them when it has none. */
     public static DemoPasswords of(DataFolder folder, Kind kind) {
         Secrets secrets = Secrets.in(folder);
-        boolean older = Files.exists(folder.resolve(DemoSeed.MARKER));
+        boolean older = Files.exists(folder.resolve(DemoSeed.MARKER_FILE));
         return kind == Kind.FIXED || older
                 ? new DemoPasswords(
                         secrets.password("demo.operator", FIXED.operator),

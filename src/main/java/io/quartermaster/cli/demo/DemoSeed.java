@@ -28,10 +28,10 @@ public final class DemoSeed {
     public static final List<String> TENANTS = List.of("acme", "globex");
 
     private static final String POOL = "demo";
-    static final String MARKER = "demo.properties";
-    private static final String TRUST = "pool-trust";
+    static final String MARKER_FILE = "demo.properties";
+    private static final String TRUST_KEY = "pool-trust";
     private static final int NOT_FOUND = 404;
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final Duration TIMEOUT = Duration.ofMinutes(3);
 
     private final String url;
     private final String keycloakUrl;
@@ -52,27 +52,27 @@ public final class DemoSeed {
      *
      * @param issuer the realm of the first tenant
      */
-    public record Loaded(String clientId, Path secretFile, String tokenUrl, String issuer) {}
+    public record LoadedDemo(String clientId, Path secretFile, String tokenUrl, String issuer) {}
 
     /** Loads the data; fails with the service's message when the service refuses something. */
-    public Loaded load() throws IOException {
-        Path marker = folder.resolve(MARKER);
+    public LoadedDemo load() throws IOException {
+        Path marker = folder.resolve(MARKER_FILE);
         Path secretFile = folder.resolve("agent").resolve("secret");
         Properties known = new Properties();
         if (Files.exists(marker)) {
             try (var reader = Files.newBufferedReader(marker)) {
                 known.load(reader);
             }
-            if (!known.containsKey(TRUST)) {
-                stateTrust();
-                known.setProperty(TRUST, "stated");
+            if (!known.containsKey(TRUST_KEY)) {
+                declareTrust();
+                known.setProperty(TRUST_KEY, "stated");
                 store(known, marker);
             }
         } else {
             seed(known, secretFile);
             store(known, marker);
         }
-        return new Loaded(
+        return new LoadedDemo(
                 known.getProperty("client-id", ""),
                 secretFile,
                 known.getProperty("token-url", ""),
@@ -89,7 +89,7 @@ public final class DemoSeed {
      * An older version may have created the pool without this field: all tenants of the demonstration share its one
      * node.
      */
-    private void stateTrust() {
+    private void declareTrust() {
         awaitOperatorRealm();
         String path = "/v1/operator/pools/" + POOL;
         JsonNode pool = operator.require(operator.get(path));
@@ -99,31 +99,31 @@ public final class DemoSeed {
     private void seed(Properties known, Path secretFile) {
         awaitOperatorRealm();
         for (String tenant : TENANTS) {
-            makeUnlessThere(
+            createIfAbsent(
                     operator,
                     "/v1/operator/tenants",
                     tenant,
                     Map.of("id", tenant, "displayName", title(tenant), "plan", "demo"));
         }
-        make(operator, "/v1/operator/clusters", Map.of("name", "local", "kind", "agent", "region", "local"));
-        make(operator, "/v1/operator/pools", Map.of("name", POOL, "tenantsTrustEachOther", true));
-        make(operator, "/v1/operator/nodes", Map.of("name", NODE, "cluster", "local", "pool", POOL));
+        create(operator, "/v1/operator/clusters", Map.of("name", "local", "kind", "agent", "region", "local"));
+        create(operator, "/v1/operator/pools", Map.of("name", POOL, "tenantsTrustEachOther", true));
+        create(operator, "/v1/operator/nodes", Map.of("name", NODE, "cluster", "local", "pool", POOL));
         for (String tenant : TENANTS) {
             String issuer = awaitActive(tenant);
             if (tenant.equals(TENANTS.getFirst())) {
                 known.setProperty("issuer", issuer);
             }
-            allot(tenant);
-            govern(tenant);
+            createAllotment(tenant);
+            createRules(tenant);
         }
-        known.setProperty(TRUST, "stated");
-        JsonNode credential = make(operator, "/v1/operator/nodes/" + NODE + "/credential", Map.of());
+        known.setProperty(TRUST_KEY, "stated");
+        JsonNode credential = create(operator, "/v1/operator/nodes/" + NODE + "/credential", Map.of());
         known.setProperty("client-id", credential.path("clientId").asText());
         known.setProperty("token-url", credential.path("tokenUrl").asText());
         writeSecret(secretFile, credential.path("clientSecret").asText());
     }
 
-    private void allot(String tenant) {
+    private void createAllotment(String tenant) {
         String path = "/v1/operator/tenants/" + tenant + "/allotments/" + POOL;
         if (!exists(operator, path)) {
             operator.require(operator.put(
@@ -134,21 +134,21 @@ public final class DemoSeed {
         }
     }
 
-    private void govern(String tenant) {
+    private void createRules(String tenant) {
         ApiClient admin = ApiClient.ofUser(url, keycloakUrl, tenant, "admin", passwords.admin());
         String base = "/v1/tenants/" + tenant;
         boolean reserves = tenant.equals(TENANTS.getFirst());
         // The service refuses a profile larger than the tenant's limit, because it could never run.
         List<String> profiles = reserves ? List.of("1gpu", "2gpu", "3gpu") : List.of("1gpu", "2gpu");
         for (int gpus = 1; gpus <= profiles.size(); gpus++) {
-            makeUnlessThere(
+            createIfAbsent(
                     admin,
                     base + "/profiles",
                     DemoWorld.profile(gpus),
                     Map.of("name", DemoWorld.profile(gpus), "gpus", Integer.toString(gpus), "pools", List.of(POOL)));
         }
         for (String group : List.of("rnd", "devops")) {
-            makeUnlessThere(
+            createIfAbsent(
                     admin,
                     base + "/policies",
                     group,
@@ -169,13 +169,13 @@ public final class DemoSeed {
         }
     }
 
-    private static JsonNode make(ApiClient caller, String path, Map<String, ?> body) {
+    private static JsonNode create(ApiClient caller, String path, Map<String, ?> body) {
         return caller.require(caller.post(path, body));
     }
 
-    private static void makeUnlessThere(ApiClient caller, String list, String name, Map<String, ?> body) {
+    private static void createIfAbsent(ApiClient caller, String list, String name, Map<String, ?> body) {
         if (!exists(caller, list + "/" + name)) {
-            make(caller, list, body);
+            create(caller, list, body);
         }
     }
 
@@ -184,17 +184,17 @@ public final class DemoSeed {
         if (answer.status() != NOT_FOUND) {
             caller.require(answer);
         }
-        return answer.ok();
+        return answer.isSuccess();
     }
 
     /**
      * The service creates the operator's realm in the background once Keycloak is up; until then it issues no token.
      */
     private void awaitOperatorRealm() {
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + TIMEOUT.toNanos();
         while (true) {
             try {
-                operator.token();
+                operator.validToken();
                 return;
             } catch (ApiFailure notYet) {
                 if (System.nanoTime() > end) {
@@ -207,7 +207,7 @@ public final class DemoSeed {
 
     /** Returns the tenant's issuer when its realm and all its other parts exist. */
     private String awaitActive(String tenant) {
-        long end = System.nanoTime() + PATIENCE.toNanos();
+        long end = System.nanoTime() + TIMEOUT.toNanos();
         while (System.nanoTime() < end) {
             JsonNode known = operator.require(operator.get("/v1/operator/tenants/" + tenant));
             String state = known.path("state").asText();
@@ -219,7 +219,7 @@ public final class DemoSeed {
             }
             DemoStage.pause();
         }
-        throw new ApiFailure("The tenant " + tenant + " was not created within " + PATIENCE.toMinutes() + " minutes.");
+        throw new ApiFailure("The tenant " + tenant + " was not created within " + TIMEOUT.toMinutes() + " minutes.");
     }
 
     private static void writeSecret(Path file, String secret) {

@@ -21,17 +21,17 @@ import java.util.stream.Collectors;
  */
 public final class DemoStage {
 
-    private static final Duration LOOK_EVERY = Duration.ofMillis(250);
-    private static final Duration A_STEP = Duration.ofMillis(500);
+    private static final Duration POLL_INTERVAL = Duration.ofMillis(250);
+    private static final Duration STEP_DURATION = Duration.ofMillis(500);
 
     private final PrintWriter out;
-    private final Duration patience;
-    private final long begunNanos = System.nanoTime();
+    private final Duration timeout;
+    private final long startedNanos = System.nanoTime();
     private final List<Actor> actors = new ArrayList<>();
 
-    public DemoStage(PrintWriter out, Duration patience) {
+    public DemoStage(PrintWriter out, Duration timeout) {
         this.out = out;
-        this.patience = patience;
+        this.timeout = timeout;
     }
 
     /** One workload of the story. */
@@ -40,7 +40,7 @@ public final class DemoStage {
         private final String tenant;
         private final String name;
         private final String id;
-        private final Map<String, String> seen = new HashMap<>();
+        private final Map<String, String> lastPrinted = new HashMap<>();
         private JsonNode details;
         private final Set<String> reasonsSeen = new HashSet<>();
         private boolean hasRun;
@@ -61,8 +61,8 @@ public final class DemoStage {
             return details.path("workload").path("reason").asText();
         }
 
-        String standing() {
-            return name + " is " + state() + (state().equals("waiting") ? why() : "");
+        String describe() {
+            return name + " is " + state() + (state().equals("waiting") ? reasonText() : "");
         }
 
         String name() {
@@ -83,7 +83,7 @@ public final class DemoStage {
          * Whether it received a stop notice, has stopped, and waits again or has started again; or ended within its
          * grace.
          */
-        boolean gaveWay() {
+        boolean wasPreempted() {
             return preemptions() > 0 && (state().equals("waiting") || state().equals("succeeded") || attempts() > 1);
         }
 
@@ -96,11 +96,11 @@ public final class DemoStage {
          * Whether an attempt of it had worked for a step when the stop notice came. An attempt that stops at its start
          * has saved nothing.
          */
-        boolean hadSomethingToSave() {
+        boolean hadProgressToSave() {
             for (JsonNode attempt : details.path("attempts")) {
                 if (attempt.hasNonNull("startedAt") && attempt.hasNonNull("stoppingAt")) {
                     Instant started = Instant.parse(attempt.path("startedAt").asText());
-                    if (started.plus(A_STEP)
+                    if (started.plus(STEP_DURATION)
                             .isBefore(Instant.parse(attempt.path("stoppingAt").asText()))) {
                         return true;
                     }
@@ -125,7 +125,7 @@ public final class DemoStage {
             return "/v1/tenants/" + tenant + "/workloads/" + id;
         }
 
-        private void look() {
+        private void refresh() {
             details = owner.require(owner.get(path()));
             String state = state();
             if (state.equals("waiting")) {
@@ -134,28 +134,28 @@ public final class DemoStage {
             hasRun |= state.equals("running") || state.equals("succeeded");
             String text =
                     switch (state) {
-                        case "waiting" -> "waiting" + why();
+                        case "waiting" -> "waiting" + reasonText();
                         case "starting", "running" -> state + ", attempt " + attempts();
                         default -> state;
                     };
-            if (changed("state", text)) {
-                say(String.format(Locale.ROOT, "  %-7s %-4s %s", tenant, name, text));
+            if (recordIfChanged("state", text)) {
+                printLine(String.format(Locale.ROOT, "  %-7s %-4s %s", tenant, name, text));
             }
             JsonNode preemptions = details.path("preemptions");
-            if (preemptions.size() > 0 && changed("preemptions", Integer.toString(preemptions.size()))) {
+            if (preemptions.size() > 0 && recordIfChanged("preemptions", Integer.toString(preemptions.size()))) {
                 JsonNode last = newest(preemptions);
-                say(String.format(
+                printLine(String.format(
                         Locale.ROOT,
                         "  %-7s %-4s is being stopped: %s%s, by right of %s",
                         tenant,
                         name,
                         last.path("cause").asText(),
-                        successor(last.path("forWorkload").asText("")),
+                        preemptorText(last.path("forWorkload").asText("")),
                         last.path("receipt").path("right").asText("?")));
             }
         }
 
-        private String why() {
+        private String reasonText() {
             JsonNode reason = details.path("reasons").path(0);
             return reason.isMissingNode()
                     ? ""
@@ -167,10 +167,10 @@ public final class DemoStage {
          * The sentence of a reason contains changing numbers; a line is printed only when the state or the code
          * changes.
          */
-        private boolean changed(String what, String now) {
+        private boolean recordIfChanged(String what, String now) {
             int cut = now.indexOf(',');
             String key = now.startsWith("waiting") && cut > 0 ? now.substring(0, cut) : now;
-            return !key.equals(seen.put(what, key));
+            return !key.equals(lastPrinted.put(what, key));
         }
     }
 
@@ -184,7 +184,7 @@ public final class DemoStage {
         return newest;
     }
 
-    private String successor(String id) {
+    private String preemptorText(String id) {
         return actors.stream()
                 .filter(actor -> actor.id.equals(id))
                 .map(actor -> " for " + actor.name)
@@ -217,17 +217,17 @@ public final class DemoStage {
     }
 
     /** Watches until the condition is true, and prints the changes meanwhile. */
-    void until(String what, BooleanSupplier so) {
-        long end = System.nanoTime() + patience.toNanos();
+    void awaitCondition(String what, BooleanSupplier condition) {
+        long end = System.nanoTime() + timeout.toNanos();
         while (true) {
-            actors.forEach(Actor::look);
-            if (so.getAsBoolean()) {
+            actors.forEach(Actor::refresh);
+            if (condition.getAsBoolean()) {
                 return;
             }
             if (System.nanoTime() > end) {
                 throw new ApiFailure(
-                        "The demonstration waited " + patience.toSeconds() + " s in vain until " + what + ". Now: "
-                                + actors.stream().map(Actor::standing).collect(Collectors.joining(", "))
+                        "The demonstration waited " + timeout.toSeconds() + " s in vain until " + what + ". Now: "
+                                + actors.stream().map(Actor::describe).collect(Collectors.joining(", "))
                                 + ". The demonstration needs its initial rules, and GPUs that no other work uses:"
                                 + " if those have changed, restore them, or start again with qm down, qm reset "
                                 + "and qm up.");
@@ -236,19 +236,19 @@ public final class DemoStage {
         }
     }
 
-    void scene(String text) {
-        say("");
-        say(text);
+    void printScene(String text) {
+        printLine("");
+        printLine(text);
     }
 
-    void say(String text) {
-        out.printf(Locale.ROOT, "%6.1f s  %s%n", (System.nanoTime() - begunNanos) / 1e9, text);
+    void printLine(String text) {
+        out.printf(Locale.ROOT, "%6.1f s  %s%n", (System.nanoTime() - startedNanos) / 1e9, text);
         out.flush();
     }
 
     public static void pause() {
         try {
-            Thread.sleep(LOOK_EVERY);
+            Thread.sleep(POLL_INTERVAL);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             throw new ApiFailure("Interrupted");

@@ -47,57 +47,58 @@ public final class DemoStory {
     }
 
     /** Plays the story; throws when a scene fails. */
-    public void play() {
-        clearStage();
+    public void run() {
+        cancelEarlierWork();
         Instant begun = Instant.now().truncatedTo(ChronoUnit.MILLIS);
-        stage.scene(
+        stage.printScene(
                 "acme reserves all 10 GPUs of pool demo; its groups /rnd and /devops reserve 5 each and may use 9.");
-        stage.say("R&D submits five jobs of 3 GPUs: three run, two wait for the group's limit.");
+        stage.printLine("R&D submits five jobs of 3 GPUs: three run, two wait for the group's limit.");
         List<Actor> jobs = new ArrayList<>();
         for (int i = 1; i <= 5; i++) {
             jobs.add(stage.submit(rnd, DemoWorld.OWNER, DemoWorld.queue("rnd", 3), "r-" + i, steps));
         }
-        stage.until(
+        stage.awaitCondition(
                 "r-1, r-2 and r-3 run, r-4 and r-5 wait for LIMIT",
                 () -> jobs.subList(0, 3).stream().allMatch(Actor::hasRun)
                         && jobs.subList(3, 5).stream().allMatch(job -> job.hasWaitedFor("LIMIT")));
 
-        stage.scene("globex reserves nothing and may use 2: it borrows the GPU that acme leaves idle.");
+        stage.printScene("globex reserves nothing and may use 2: it borrows the GPU that acme leaves idle.");
         Actor borrower = stage.submit(globex, DemoWorld.BORROWER, DemoWorld.queue("rnd", 1), "g-1", steps);
-        stage.until("g-1 runs", borrower::hasRun);
+        stage.awaitCondition("g-1 runs", borrower::hasRun);
 
-        stage.scene("DevOps requests 3 GPUs of its reserved 5: the leader preempts the job that R&D started last.");
+        stage.printScene(
+                "DevOps requests 3 GPUs of its reserved 5: the leader preempts the job that R&D started last.");
         Actor first = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 3), "d-1", steps);
-        stage.until(
+        stage.awaitCondition(
                 "d-1 runs, r-3 waits again",
-                () -> first.hasRun() && (jobs.get(2).gaveWay() || isDisturbed(jobs)));
+                () -> first.hasRun() && (jobs.get(2).wasPreempted() || isDisturbed(jobs)));
 
-        stage.scene("DevOps requests 2 more, still within its 5, but no GPU is free: the leader preempts one "
+        stage.printScene("DevOps requests 2 more, still within its 5, but no GPU is free: the leader preempts one "
                 + "more job of R&D.");
         Actor second = stage.submit(devops, DemoWorld.OWNER, DemoWorld.queue("devops", 2), "d-2", steps);
-        stage.until(
+        stage.awaitCondition(
                 "d-2 runs, r-2 waits again",
-                () -> second.hasRun() && (jobs.get(1).gaveWay() || isDisturbed(jobs)));
-        must(
+                () -> second.hasRun() && (jobs.get(1).wasPreempted() || isDisturbed(jobs)));
+        require(
                 isDisturbed(jobs) || jobs.get(0).preemptions() == 0 && borrower.preemptions() == 0,
                 "r-1 and g-1 were never preempted");
 
-        stage.scene("As jobs end, preempted jobs go first and resume from their checkpoints.");
+        stage.printScene("As jobs end, preempted jobs go first and resume from their checkpoints.");
         List<Actor> all = new ArrayList<>(jobs);
         all.addAll(List.of(borrower, first, second));
-        stage.until("all jobs have succeeded", () -> all.stream()
+        stage.awaitCondition("all jobs have succeeded", () -> all.stream()
                 .allMatch(job -> job.state().equals("succeeded")));
         for (Actor victim : jobs.stream()
                 .filter(job -> job.preemptions() > 0 && job.attempts() > 1 && !job.wasLost())
                 .toList()) {
             String log = victim.log(victim.attempts());
-            stage.say(victim.name() + ": " + log.lines().findFirst().orElse(""));
-            must(
+            stage.printLine(victim.name() + ": " + log.lines().findFirst().orElse(""));
+            require(
                     log.contains("attempt " + victim.attempts() + " begins at step ")
-                            && !(victim.hadSomethingToSave() && log.contains("begins at step 0 ")),
+                            && !(victim.hadProgressToSave() && log.contains("begins at step 0 ")),
                     victim.name() + " resumed from its checkpoint");
         }
-        bill(begun, Instant.now().truncatedTo(ChronoUnit.MILLIS));
+        printUsage(begun, Instant.now().truncatedTo(ChronoUnit.MILLIS));
     }
 
     /**
@@ -111,32 +112,32 @@ public final class DemoStory {
     }
 
     /** Work of an earlier, interrupted run would block this one. */
-    private void clearStage() {
-        List<Player> players = List.of(
-                new Player(rnd, DemoWorld.OWNER, DemoWorld.RND_MEMBER),
-                new Player(devops, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER),
-                new Player(globex, DemoWorld.BORROWER, DemoWorld.RND_MEMBER));
-        players.forEach(Player::cancelAll);
-        for (Player player : players) {
-            for (int looks = 0; !player.live().isEmpty(); looks++) {
-                must(looks < 240, "the work of an earlier demonstration has stopped");
+    private void cancelEarlierWork() {
+        List<DemoUser> users = List.of(
+                new DemoUser(rnd, DemoWorld.OWNER, DemoWorld.RND_MEMBER),
+                new DemoUser(devops, DemoWorld.OWNER, DemoWorld.DEVOPS_MEMBER),
+                new DemoUser(globex, DemoWorld.BORROWER, DemoWorld.RND_MEMBER));
+        users.forEach(DemoUser::cancelAll);
+        for (DemoUser user : users) {
+            for (int polls = 0; !user.liveWorkloads().isEmpty(); polls++) {
+                require(polls < 240, "the work of an earlier demonstration has stopped");
                 DemoStage.pause();
             }
         }
     }
 
     /** A user of the demonstration, with the client and the workloads of that user. */
-    private record Player(ApiClient client, String tenant, String user) {
+    private record DemoUser(ApiClient client, String tenant, String user) {
 
         void cancelAll() {
-            for (String workload : live()) {
+            for (String workload : liveWorkloads()) {
                 // A workload that has ended refuses the call, which is fine.
                 client.post(path() + "/" + workload + "/cancel", Map.of());
             }
         }
 
         /** The ids of the workloads that have not ended. */
-        List<String> live() {
+        List<String> liveWorkloads() {
             String all = path() + "?state=held,waiting,starting,running,stopping,paused&submittedBy="
                     + ApiClient.encode(user);
             List<String> live = new ArrayList<>();
@@ -156,9 +157,9 @@ public final class DemoStory {
         }
     }
 
-    private void bill(Instant from, Instant to) {
+    private void printUsage(Instant from, Instant to) {
         awaitCounted(from, to);
-        stage.scene("The usage, from " + from + " to " + to + ":");
+        stage.printScene("The usage, from " + from + " to " + to + ":");
         String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
         for (String tenant : List.of(DemoWorld.OWNER, DemoWorld.BORROWER)) {
             JsonNode usage = operator.require(
@@ -186,18 +187,18 @@ public final class DemoStory {
                         seconds(row.path("totals").path("overQuota")));
             }
         }
-        JsonNode audit = operator.audit(Map.of());
+        JsonNode audit = operator.runAudit(Map.of());
         boolean holds =
                 audit.path("violations").isEmpty() && !audit.path("violations").isMissingNode();
         out.printf("          the equations of the ledger hold: %s%n", holds ? "yes, exactly" : "NO: " + audit);
         out.flush();
-        must(holds, "the equations of the ledger hold");
+        require(holds, "the equations of the ledger hold");
     }
 
     /** Usage is counted up to the leader's last cycle, which may be before the end of the window. */
     private void awaitCounted(Instant from, Instant to) {
         String window = "from=" + ApiClient.encode(from.toString()) + "&to=" + ApiClient.encode(to.toString());
-        for (int looks = 0; ; looks++) {
+        for (int polls = 0; ; polls++) {
             String asOf = operator.require(operator.get(
                             "/v1/tenants/" + DemoWorld.OWNER + "/usage?granularity=total&groupBy=pool&" + window))
                     .path("asOf")
@@ -205,7 +206,7 @@ public final class DemoStory {
             if (!Instant.parse(asOf).isBefore(to)) {
                 return;
             }
-            must(looks < 120, "usage is counted up to " + to + ", not only up to " + asOf);
+            require(polls < 120, "usage is counted up to " + to + ", not only up to " + asOf);
             DemoStage.pause();
         }
     }
@@ -215,8 +216,8 @@ public final class DemoStory {
         return String.format(Locale.ROOT, "%.1f", milliMillis.doubleValue() / 1e6);
     }
 
-    private static void must(boolean so, String what) {
-        if (!so) {
+    private static void require(boolean holds, String what) {
+        if (!holds) {
             throw new ApiFailure("The demonstration failed; expected: " + what);
         }
     }

@@ -11,15 +11,15 @@ import java.util.concurrent.atomic.LongAdder;
 /** Counts of the calls of all agents of a run, and when each attempt's order arrived. Threads: any. */
 final class AgentCalls {
 
-    private static final int MOST_FAILURES = 20;
-    private static final int MOST_TEXT = 300;
+    private static final int MAX_FAILURES = 20;
+    private static final int MAX_FAILURE_CHARS = 300;
 
     private final LongAdder answered = new LongAdder();
     private final LongAdder abandoned = new LongAdder();
     private final LongAdder failed = new LongAdder();
     private final LongAdder sentBytes = new LongAdder();
     private final LongAdder answeredBytes = new LongAdder();
-    private final Map<UUID, Instant> orders = new ConcurrentHashMap<>();
+    private final Map<UUID, Instant> orderArrivals = new ConcurrentHashMap<>();
     private final Map<String, Integer> failures = new ConcurrentHashMap<>();
 
     /** The counts at one time. */
@@ -35,29 +35,29 @@ final class AgentCalls {
         }
     }
 
-    void sent(int bytes) {
+    void recordSent(int bytes) {
         sentBytes.add(bytes);
     }
 
-    void answered(int bytes) {
+    void recordAnswered(int bytes) {
         answered.increment();
         answeredBytes.add(bytes);
     }
 
-    void abandoned() {
+    void recordAbandoned() {
         abandoned.increment();
     }
 
-    void failed(String failure) {
+    void recordFailed(String failure) {
         failed.increment();
-        String text = failure.substring(0, Math.min(MOST_TEXT, failure.length()));
-        if (failures.size() < MOST_FAILURES) {
+        String text = failure.substring(0, Math.min(MAX_FAILURE_CHARS, failure.length()));
+        if (failures.size() < MAX_FAILURES) {
             failures.merge(text, 1, Integer::sum);
         }
     }
 
-    void ordered(String attempt) {
-        orders.putIfAbsent(UUID.fromString(attempt), Instant.now());
+    void recordOrder(String attempt) {
+        orderArrivals.putIfAbsent(UUID.fromString(attempt), Instant.now());
     }
 
     Counts counts() {
@@ -65,7 +65,7 @@ final class AgentCalls {
     }
 
     Optional<Instant> orderArrival(UUID attempt) {
-        return Optional.ofNullable(orders.get(attempt));
+        return Optional.ofNullable(orderArrivals.get(attempt));
     }
 
     /** Some of the failures, and how often each occurred. */

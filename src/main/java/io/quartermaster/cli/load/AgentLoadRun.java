@@ -32,9 +32,9 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class AgentLoadRun {
 
     /** Agents that begin per second. */
-    private static final int BEGIN_PER_SECOND = 100;
+    private static final int AGENT_STARTS_PER_SECOND = 100;
 
-    private static final Duration SETTLE = Duration.ofSeconds(10);
+    private static final Duration SETTLE_TIME = Duration.ofSeconds(10);
     private static final String TOKEN_PREFIX = "qm-node-";
     private static final int TOKEN_BYTES = 32;
 
@@ -108,13 +108,13 @@ public final class AgentLoadRun {
                 .executor(threads)
                 .build()) {
             for (int size : sizes) {
-                begin(agents, http, timer, calls, size);
+                startAgents(agents, http, timer, calls, size);
                 figures.add(measure(calls, size, 0));
                 if (load.starts() > 0) {
                     ScheduledFuture<?> submissions = submitSteadily(timer);
                     figures.add(measure(calls, size, load.starts()));
                     submissions.cancel(false);
-                    pause(load.work().plus(SETTLE));
+                    pause(load.work().plus(SETTLE_TIME));
                 }
             }
             calls.failures().forEach((failure, times) -> out.printf("failed %d times: %s%n", times, failure));
@@ -128,7 +128,7 @@ public final class AgentLoadRun {
     }
 
     /** Registers nodes up to this number and begins their agents. */
-    private void begin(
+    private void startAgents(
             List<LightAgent> agents, HttpClient http, ScheduledExecutorService timer, AgentCalls calls, int size)
             throws InterruptedException {
         List<String> names = new ArrayList<>();
@@ -151,7 +151,7 @@ public final class AgentLoadRun {
         out.flush();
         for (int i = 0; i < fresh.size(); i++) {
             fresh.get(i).start();
-            if (i % BEGIN_PER_SECOND == BEGIN_PER_SECOND - 1) {
+            if (i % AGENT_STARTS_PER_SECOND == AGENT_STARTS_PER_SECOND - 1) {
                 pause(Duration.ofSeconds(1));
             }
         }
@@ -163,7 +163,7 @@ public final class AgentLoadRun {
         return timer.scheduleAtFixedRate(
                 () -> {
                     try {
-                        client.post("/workloads/batches", member.token(), batch(numbers));
+                        client.post("/workloads/batches", member.validToken(), batch(numbers));
                     } catch (ApiFailure e) {
                         out.println(e.getMessage());
                         out.flush();

@@ -28,11 +28,11 @@ import org.jspecify.annotations.Nullable;
 final class LightAgent {
 
     /** The part of the lease for which the real agent lets the service hold a call, and its limit. */
-    private static final int HELD_PART = 6;
+    private static final int HOLD_LEASE_DIVISOR = 6;
 
-    private static final long MOST_HELD_MILLIS = 20_000;
-    private static final long ANSWER_MILLIS = 15_000;
-    private static final long LEAST_RETRY_MILLIS = 200;
+    private static final long MAX_HOLD_MILLIS = 20_000;
+    private static final long ANSWER_TIMEOUT_MILLIS = 15_000;
+    private static final long MIN_RETRY_MILLIS = 200;
     private static final int DEVICE_MIB = 143_771;
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -52,9 +52,9 @@ final class LightAgent {
     private long appliedRevision;
     private long leaseMillis;
     private String inventoryDigest = "";
-    private boolean hasNews = true;
+    private boolean hasChanges = true;
     private boolean closed;
-    private @Nullable CompletableFuture<?> held;
+    private @Nullable CompletableFuture<?> heldCall;
 
     private record Run(long startedMillis, long endedMillis) {
 
@@ -78,10 +78,10 @@ final class LightAgent {
         this.address = URI.create(url + Protocol.syncPath(node));
         this.token = token;
         this.work = work;
-        this.inventory = inventory(node, gpus);
+        this.inventory = newInventory(node, gpus);
     }
 
-    private static ObjectNode inventory(String node, int gpus) {
+    private static ObjectNode newInventory(String node, int gpus) {
         ObjectNode inventory = JSON.createObjectNode();
         ArrayNode devices = inventory.putArray("devices");
         for (int i = 0; i < gpus; i++) {
@@ -107,7 +107,7 @@ final class LightAgent {
 
     synchronized void close() {
         closed = true;
-        CompletableFuture<?> open = held;
+        CompletableFuture<?> open = heldCall;
         if (open != null) {
             open.cancel(true);
         }
@@ -117,25 +117,25 @@ final class LightAgent {
         if (closed) {
             return;
         }
-        long waitMillis = hasNews ? 0 : Math.min(MOST_HELD_MILLIS, leaseMillis / HELD_PART);
-        byte[] body = body(waitMillis);
-        hasNews = false;
-        calls.sent(body.length);
+        long waitMillis = hasChanges ? 0 : Math.min(MAX_HOLD_MILLIS, leaseMillis / HOLD_LEASE_DIVISOR);
+        byte[] body = requestBody(waitMillis);
+        hasChanges = false;
+        calls.recordSent(body.length);
         CompletableFuture<HttpResponse<byte[]>> answer = http.sendAsync(
                 HttpRequest.newBuilder(address)
-                        .timeout(Duration.ofMillis(waitMillis + ANSWER_MILLIS))
+                        .timeout(Duration.ofMillis(waitMillis + ANSWER_TIMEOUT_MILLIS))
                         .header("Authorization", "Bearer " + token)
                         .header("Content-Type", "application/json")
                         .header("Accept", "application/json")
                         .POST(HttpRequest.BodyPublishers.ofByteArray(body))
                         .build(),
                 HttpResponse.BodyHandlers.ofByteArray());
-        held = waitMillis > 0 ? answer : null;
+        heldCall = waitMillis > 0 ? answer : null;
         long sentSequence = sequence;
-        answer.whenComplete((response, failure) -> take(sentSequence, response, failure));
+        answer.whenComplete((response, failure) -> handleResponse(sentSequence, response, failure));
     }
 
-    private byte[] body(long waitMillis) {
+    private byte[] requestBody(long waitMillis) {
         ObjectNode request = JSON.createObjectNode()
                 .put("formatVersion", Protocol.FORMAT_VERSION)
                 .put("agentVersion", "load")
@@ -168,41 +168,41 @@ final class LightAgent {
         }
     }
 
-    private synchronized void take(
+    private synchronized void handleResponse(
             long sentSequence, @Nullable HttpResponse<byte[]> response, @Nullable Throwable failure) {
         if (closed || sentSequence != sequence) {
             return; // The call was abandoned for a newer one.
         }
-        held = null;
+        heldCall = null;
         if (response == null || response.statusCode() != 200) {
-            calls.failed(
+            calls.recordFailed(
                     response == null
                             ? String.valueOf(failure)
                             : response.statusCode() + " " + new String(response.body()));
             if (response != null) {
                 inventoryDigest = "";
             }
-            hasNews = true;
+            hasChanges = true;
             timer.schedule(
-                    this::repeat,
-                    LEAST_RETRY_MILLIS + RandomGenerator.getDefault().nextLong(LEAST_RETRY_MILLIS),
+                    this::retry,
+                    MIN_RETRY_MILLIS + RandomGenerator.getDefault().nextLong(MIN_RETRY_MILLIS),
                     TimeUnit.MILLISECONDS);
             return;
         }
-        calls.answered(response.body().length);
+        calls.recordAnswered(response.body().length);
         try {
-            apply(JSON.readTree(response.body()));
+            applyReply(JSON.readTree(response.body()));
         } catch (java.io.IOException e) {
-            calls.failed(e.toString());
+            calls.recordFailed(e.toString());
         }
         send();
     }
 
-    private synchronized void repeat() {
+    private synchronized void retry() {
         send();
     }
 
-    private void apply(JsonNode reply) {
+    private void applyReply(JsonNode reply) {
         leaseMillis = reply.path("leaseMillis").asLong();
         appliedRevision = reply.path("revision").asLong();
         inventoryDigest = reply.path("inventoryDigest").asText("");
@@ -212,29 +212,29 @@ final class LightAgent {
             Run run = runs.get(attempt);
             if (order.path("desired").path("kind").asText().equals("run")) {
                 if (run == null) {
-                    calls.ordered(attempt);
+                    calls.recordOrder(attempt);
                     runs.put(attempt, new Run(System.currentTimeMillis(), 0));
-                    hasNews = true;
-                    timer.schedule(() -> end(attempt), work.toMillis(), TimeUnit.MILLISECONDS);
+                    hasChanges = true;
+                    timer.schedule(() -> endRun(attempt), work.toMillis(), TimeUnit.MILLISECONDS);
                 }
             } else if (run == null || !run.hasEnded()) {
                 long now = System.currentTimeMillis();
                 runs.put(attempt, new Run(run == null ? now : run.startedMillis(), now));
-                hasNews = true;
+                hasChanges = true;
             }
         }
     }
 
-    private synchronized void end(String attempt) {
+    private synchronized void endRun(String attempt) {
         Run run = runs.get(attempt);
         if (run == null || run.hasEnded() || closed) {
             return;
         }
         runs.put(attempt, new Run(run.startedMillis(), System.currentTimeMillis()));
-        hasNews = true;
-        CompletableFuture<?> open = held;
+        hasChanges = true;
+        CompletableFuture<?> open = heldCall;
         if (open != null) {
-            calls.abandoned();
+            calls.recordAbandoned();
             send();
             open.cancel(true);
         }

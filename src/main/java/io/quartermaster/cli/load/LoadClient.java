@@ -26,10 +26,10 @@ import org.jspecify.annotations.Nullable;
 public final class LoadClient {
 
     private static final ObjectMapper JSON = new ObjectMapper();
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(60);
 
     /** Statuses of an overloaded service. */
-    private static final Set<Integer> TOO_MUCH = Set.of(429, 503);
+    private static final Set<Integer> OVERLOAD_STATUSES = Set.of(429, 503);
 
     private final HttpClient http =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
@@ -48,7 +48,7 @@ public final class LoadClient {
     /** @param key the idempotency key; none where it is empty */
     Optional<String> post(String path, String token, String body, String key) {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(root + path))
-                .timeout(PATIENCE)
+                .timeout(REQUEST_TIMEOUT)
                 .header("Authorization", "Bearer " + token)
                 .header("Content-Type", "application/json")
                 .POST(HttpRequest.BodyPublishers.ofString(body));
@@ -57,7 +57,7 @@ public final class LoadClient {
         }
         try {
             HttpResponse<String> answer = http.send(request.build(), HttpResponse.BodyHandlers.ofString());
-            if (TOO_MUCH.contains(answer.statusCode())) {
+            if (OVERLOAD_STATUSES.contains(answer.statusCode())) {
                 return Optional.empty();
             }
             if (answer.statusCode() / 100 != 2) {
@@ -94,7 +94,7 @@ public final class LoadClient {
             if (answer.statusCode() != 200) {
                 throw new ApiFailure("The live view answered " + answer.statusCode());
             }
-            Thread.ofPlatform().daemon().name("watch").start(() -> follow(answer.body()));
+            Thread.ofPlatform().daemon().name("watch").start(() -> readEvents(answer.body()));
         } catch (IOException e) {
             throw new ApiFailure("The live view: " + e);
         } catch (InterruptedException e) {
@@ -107,15 +107,15 @@ public final class LoadClient {
      * Reads until the service ends the view at the end of the run. A workload that the view has not shown by then
      * counts as unseen.
      */
-    private void follow(Stream<String> lines) {
+    private void readEvents(Stream<String> lines) {
         try {
-            lines.forEach(this::line);
+            lines.forEach(this::readLine);
         } catch (UncheckedIOException ended) {
             // The run counts every loss that this causes.
         }
     }
 
-    private void line(String line) {
+    private void readLine(String line) {
         if (line.startsWith("data:")) {
             JsonNode event = read(line.substring("data:".length()));
             if (event.path("state").asText().equals("starting")) {

@@ -36,7 +36,7 @@ public final class LoadReport {
                     ceiling,
                     pair(round.ceiling().answer()),
                     round.single().perSecond(),
-                    round.ofCeiling(),
+                    round.ceilingRatio(),
                     pair(round.single().answer()),
                     pair(round.bound()) + (round.unseen() == 0 ? "" : " (" + round.unseen() + " not seen)"),
                     round.batch().perSecond(),

@@ -22,11 +22,11 @@ import java.util.concurrent.locks.LockSupport;
 /** Drives a service with a number of clients, each of which sends its next request after the last answer. */
 public final class LoadRun {
 
-    static final int BATCH = 1_000;
+    static final int BATCH_SIZE = 1_000;
     /** The number of alternating measurements of inserts and submissions. */
-    private static final int PAIRS = 5;
+    private static final int PAIR_COUNT = 5;
 
-    private static final Duration BIND_PATIENCE = Duration.ofSeconds(60);
+    private static final Duration BIND_TIMEOUT = Duration.ofSeconds(60);
 
     private final PrintWriter out;
     private final LoadClient client;
@@ -53,21 +53,22 @@ public final class LoadRun {
     /**
      * The run at one number of clients.
      *
-     * @param ofCeiling submissions per insert, the median of the pairs
+     * @param ceilingRatio submissions per insert, the median of the pairs
      * @param redisStopped single submissions while Redis is stopped
      * @param bound from sending the submission to seeing its devices bound in the live view
      */
     public record Round(
             Figures ceiling,
             Figures single,
-            double ofCeiling,
+            double ceilingRatio,
             LatencyRecorder bound,
             long unseen,
             Figures batch,
             Optional<Figures> redisStopped) {}
 
     /** Alternates inserts and submissions, so that other load on the machine affects both. */
-    private record Pairs(Figures ceiling, Figures single, double ofCeiling, LatencyRecorder bound, long unseen) {}
+    private record PairedFigures(
+            Figures ceiling, Figures single, double ceilingRatio, LatencyRecorder bound, long unseen) {}
 
     public LoadRun(
             PrintWriter out,
@@ -95,45 +96,46 @@ public final class LoadRun {
      * those.
      */
     public List<Round> run(List<Integer> clientCounts) {
-        client.watch(starter.token());
-        List<Pairs> pairs = clientCounts.stream().map(this::pairs).toList();
+        client.watch(starter.validToken());
+        List<PairedFigures> pairs =
+                clientCounts.stream().map(this::measurePairs).toList();
         List<Round> rounds = new ArrayList<>();
         // The queue whose work only waits belongs to another group.
-        String waiterToken = waiter.token();
-        for (Pairs each : pairs) {
+        String waiterToken = waiter.validToken();
+        for (PairedFigures each : pairs) {
             int clients = each.ceiling().clients();
-            Phase batches = new Phase(clients, BATCH, (token, n) -> submitBatch(waiterToken, n));
-            drive(clients, warmUp, batches.request, new LatencyRecorder(), new AtomicLong());
+            Measurement batches = new Measurement(clients, BATCH_SIZE, (token, n) -> submitBatch(waiterToken, n));
+            sendRequests(clients, warmUp, batches.request, new LatencyRecorder(), new AtomicLong());
             batches.measure(measured);
-            Figures figures = batches.figures("submissions in batches");
+            Figures figures = batches.printFigures("submissions in batches");
             rounds.add(new Round(
                     each.ceiling(),
                     each.single(),
-                    each.ofCeiling(),
+                    each.ceilingRatio(),
                     each.bound(),
                     each.unseen(),
                     figures,
-                    redisPid.map(pid -> withRedisStopped(pid, clients))));
+                    redisPid.map(pid -> measureWithRedisStopped(pid, clients))));
         }
         return rounds;
     }
 
     /** Measures the queue whose work only waits; resumes Redis afterwards in every case. */
-    private Figures withRedisStopped(long pid, int clients) {
-        String waiterToken = waiter.token();
-        Phase submissions = new Phase(
+    private Figures measureWithRedisStopped(long pid, int clients) {
+        String waiterToken = waiter.validToken();
+        Measurement submissions = new Measurement(
                 clients, 1, (token, n) -> client.post("/workloads", waiterToken, submission(queues.waits(), n))
                         .isPresent());
-        signal("-STOP", pid);
+        sendSignal("-STOP", pid);
         try {
             submissions.measure(measured);
         } finally {
-            signal("-CONT", pid);
+            sendSignal("-CONT", pid);
         }
-        return submissions.figures("without Redis");
+        return submissions.printFigures("without Redis");
     }
 
-    private static void signal(String signal, long pid) {
+    private static void sendSignal(String signal, long pid) {
         try {
             int status = new ProcessBuilder("kill", signal, Long.toString(pid))
                     .start()
@@ -149,24 +151,24 @@ public final class LoadRun {
         }
     }
 
-    private Pairs pairs(int clients) {
+    private PairedFigures measurePairs(int clients) {
         Map<String, Long> sent = new ConcurrentHashMap<>();
-        Phase inserts = new Phase(clients, 1, this::insertOneRow);
-        Phase submissions = new Phase(clients, 1, (token, n) -> submit(token, n, sent));
-        drive(clients, warmUp, inserts.request, new LatencyRecorder(), new AtomicLong());
-        drive(clients, warmUp, submissions.request, new LatencyRecorder(), new AtomicLong());
+        Measurement inserts = new Measurement(clients, 1, this::insertOneRow);
+        Measurement submissions = new Measurement(clients, 1, (token, n) -> submit(token, n, sent));
+        sendRequests(clients, warmUp, inserts.request, new LatencyRecorder(), new AtomicLong());
+        sendRequests(clients, warmUp, submissions.request, new LatencyRecorder(), new AtomicLong());
         List<Double> ratios = new ArrayList<>();
-        for (int i = 0; i < PAIRS; i++) {
-            double ceiling = inserts.measure(measured.dividedBy(PAIRS));
-            ratios.add(submissions.measure(measured.dividedBy(PAIRS)) / ceiling);
+        for (int i = 0; i < PAIR_COUNT; i++) {
+            double ceiling = inserts.measure(measured.dividedBy(PAIR_COUNT));
+            ratios.add(submissions.measure(measured.dividedBy(PAIR_COUNT)) / ceiling);
         }
         ratios.sort(null);
-        Figures ceiling = inserts.figures("one-row inserts");
-        Figures single = submissions.figures("submissions");
+        Figures ceiling = inserts.printFigures("one-row inserts");
+        Figures single = submissions.printFigures("submissions");
         LatencyRecorder bound = new LatencyRecorder();
-        long unseen = await(sent, bound);
+        long unseen = awaitBound(sent, bound);
         cancel(sent.keySet());
-        return new Pairs(ceiling, single, ratios.get(PAIRS / 2), bound, unseen);
+        return new PairedFigures(ceiling, single, ratios.get(PAIR_COUNT / 2), bound, unseen);
     }
 
     private interface Request {
@@ -175,7 +177,7 @@ public final class LoadRun {
     }
 
     /** One type of request, measured in intervals. */
-    private final class Phase {
+    private final class Measurement {
 
         private final int clients;
         private final int perRequest;
@@ -183,9 +185,9 @@ public final class LoadRun {
         private final LatencyRecorder answers = new LatencyRecorder();
         private final AtomicLong refused = new AtomicLong();
         private double seconds;
-        private ProcessorClock.Time used = ProcessorClock.Time.NONE;
+        private ProcessorClock.Time used = ProcessorClock.Time.ZERO;
 
-        Phase(int clients, int perRequest, Request request) {
+        Measurement(int clients, int perRequest, Request request) {
             this.clients = clients;
             this.perRequest = perRequest;
             this.request = request;
@@ -196,14 +198,14 @@ public final class LoadRun {
             long before = answers.count();
             ProcessorClock.Time unused = processors.now();
             long begun = System.nanoTime();
-            drive(clients, time, request, answers, refused);
+            sendRequests(clients, time, request, answers, refused);
             double took = (System.nanoTime() - begun) / 1e9;
             seconds += took;
             used = used.plus(processors.now().since(unused));
             return (answers.count() - before) * (double) perRequest / took;
         }
 
-        Figures figures(String what) {
+        Figures printFigures(String what) {
             long done = Math.max(1, (long) answers.count() * perRequest);
             Figures figures = new Figures(
                     clients,
@@ -228,9 +230,10 @@ public final class LoadRun {
     }
 
     /** A client whose request was refused waits as long as the service asks for. */
-    private void drive(int clients, Duration time, Request request, LatencyRecorder answers, AtomicLong refused) {
+    private void sendRequests(
+            int clients, Duration time, Request request, LatencyRecorder answers, AtomicLong refused) {
         // A phase is far shorter than a token's lifetime, so one token suffices.
-        String token = starter.token();
+        String token = starter.validToken();
         AtomicLong numbers = new AtomicLong();
         long end = System.nanoTime() + time.toNanos();
         inParallel(clients, () -> {
@@ -265,8 +268,8 @@ public final class LoadRun {
     /** A batch of the largest permitted size. */
     static String batch(String queue, long number) {
         StringBuilder items = new StringBuilder("{\"items\":[");
-        for (int i = 0; i < BATCH; i++) {
-            items.append(i == 0 ? "" : ",").append(submission(queue, number * BATCH + i));
+        for (int i = 0; i < BATCH_SIZE; i++) {
+            items.append(i == 0 ? "" : ",").append(submission(queue, number * BATCH_SIZE + i));
         }
         return items.append("]}").toString();
     }
@@ -277,8 +280,8 @@ public final class LoadRun {
     }
 
     /** @return the number that were not seen bound in time */
-    private long await(Map<String, Long> sent, LatencyRecorder bound) {
-        long end = System.nanoTime() + BIND_PATIENCE.toNanos();
+    private long awaitBound(Map<String, Long> sent, LatencyRecorder bound) {
+        long end = System.nanoTime() + BIND_TIMEOUT.toNanos();
         while (System.nanoTime() < end && sent.keySet().stream().anyMatch(id -> client.boundAtNanos(id) == null)) {
             DemoStage.pause();
         }
@@ -303,7 +306,7 @@ public final class LoadRun {
 
     /** Workloads that hold devices would distort the next round. */
     private void cancel(Iterable<String> workloads) {
-        String token = starter.token();
+        String token = starter.validToken();
         List<String> left = new ArrayList<>();
         workloads.forEach(left::add);
         AtomicLong next = new AtomicLong();

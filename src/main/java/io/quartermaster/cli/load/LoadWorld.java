@@ -19,8 +19,8 @@ public final class LoadWorld {
     static final String CLUSTER = "load";
     static final String NODES_POOL = "load-nodes";
     private static final String POOL = "load";
-    private static final String MANY = "100000";
-    private static final Duration PATIENCE = Duration.ofMinutes(3);
+    private static final String AMPLE_CAPACITY = "100000";
+    private static final Duration OPERATION_TIMEOUT = Duration.ofMinutes(3);
 
     private final ApiClient operator;
     private final ApiClient admin;
@@ -34,22 +34,22 @@ public final class LoadWorld {
     public record Queues(String starts, String waits) {}
 
     public Queues prepare() {
-        tenant();
-        operator.require(operator.post("/v1/operator/pools", Map.of("name", POOL, "capacity", MANY)));
-        operator.require(
-                operator.put("/v1/operator/tenants/" + TENANT + "/allotments/" + POOL, Map.of("reserved", MANY)));
+        createTenant();
+        operator.require(operator.post("/v1/operator/pools", Map.of("name", POOL, "capacity", AMPLE_CAPACITY)));
+        operator.require(operator.put(
+                "/v1/operator/tenants/" + TENANT + "/allotments/" + POOL, Map.of("reserved", AMPLE_CAPACITY)));
         String own = "/v1/tenants/" + TENANT;
         admin.require(admin.post(own + "/profiles", Map.of("name", "one", "gpus", "1", "pools", List.of(POOL))));
-        policy("rnd", Map.of("pool", POOL, "reserved", MANY));
+        createPolicy("rnd", Map.of("pool", POOL, "reserved", AMPLE_CAPACITY));
         // Its first workload takes the one GPU and keeps it: in a pool that is a plain count no work runs, so none
         // ends.
-        policy("devops", Map.of("pool", POOL, "reserved", "0", "limit", "1"));
-        return new Queues(queue("rnd"), queue("devops"));
+        createPolicy("devops", Map.of("pool", POOL, "reserved", "0", "limit", "1"));
+        return new Queues(createQueue("rnd"), createQueue("devops"));
     }
 
     /** Prepares a cluster and a pool for nodes with agents, and returns the queue whose work starts there. */
     public String prepareNodes() {
-        tenant();
+        createTenant();
         operator.require(
                 operator.post("/v1/operator/clusters", Map.of("name", CLUSTER, "kind", "agent", "region", "load")));
         operator.require(operator.post("/v1/operator/pools", Map.of("name", NODES_POOL)));
@@ -58,23 +58,23 @@ public final class LoadWorld {
         admin.require(admin.post(
                 "/v1/tenants/" + TENANT + "/profiles",
                 Map.of("name", "one", "gpus", "1", "pools", List.of(NODES_POOL))));
-        policy("rnd", Map.of("pool", NODES_POOL, "reserved", "0"));
-        return queue("rnd");
+        createPolicy("rnd", Map.of("pool", NODES_POOL, "reserved", "0"));
+        return createQueue("rnd");
     }
 
-    private void tenant() {
+    private void createTenant() {
         JsonNode operation = operator.require(
                 operator.post("/v1/operator/tenants", Map.of("id", TENANT, "plan", "demo", "displayName", "Load run")));
-        await(operation.path("id").asText());
+        awaitOperation(operation.path("id").asText());
     }
 
-    private void policy(String name, Map<String, String> quota) {
+    private void createPolicy(String name, Map<String, String> quota) {
         admin.require(admin.post(
                 "/v1/tenants/" + TENANT + "/policies",
                 Map.of("name", name, "group", "/" + name, "quotas", List.of(quota), "profiles", List.of())));
     }
 
-    private String queue(String policy) {
+    private String createQueue(String policy) {
         return admin.require(admin.post(
                         "/v1/tenants/" + TENANT + "/queues",
                         Map.of("policy", policy, "profile", "one", "maxWaiting", 1_000_000)))
@@ -82,8 +82,8 @@ public final class LoadWorld {
                 .asText();
     }
 
-    private void await(String operation) {
-        long end = System.nanoTime() + PATIENCE.toNanos();
+    private void awaitOperation(String operation) {
+        long end = System.nanoTime() + OPERATION_TIMEOUT.toNanos();
         while (true) {
             String state = operator.require(operator.get("/v1/operator/operations/" + operation))
                     .path("state")

@@ -16,7 +16,7 @@ public record ProcessorClock(ProcessHandle service, ProcessHandle database) {
     /** Processor time in nanoseconds. */
     record Time(long service, long database) {
 
-        static final Time NONE = new Time(0, 0);
+        static final Time ZERO = new Time(0, 0);
 
         Time since(Time earlier) {
             return new Time(service - earlier.service, database - earlier.database);

@@ -25,16 +25,17 @@ import org.postgresql.ds.PGSimpleDataSource;
 public final class RetentionRun {
 
     /** The value of all retentions in this run. */
-    public static final Duration KEPT = Duration.ofSeconds(60);
+    public static final Duration RETENTION = Duration.ofSeconds(60);
     /** Rows that exceed the retention by this are overdue. */
     static final Duration TOLERANCE = Duration.ofSeconds(30);
 
-    private static final Duration SAMPLE_EVERY = Duration.ofSeconds(5);
-    private static final int IN_FLIGHT = 16;
-    private static final int WAITS_SECONDS = 10;
+    private static final Duration SAMPLE_INTERVAL = Duration.ofSeconds(5);
+    private static final int MAX_IN_FLIGHT = 16;
+    private static final int CANCEL_AFTER_SECONDS = 10;
 
-    private static final String OVERDUE = "select count(*), count(*) filter (where %s < clock_timestamp() - interval '"
-            + KEPT.plus(TOLERANCE).toSeconds() + " seconds') from %s";
+    private static final String COUNT_OVERDUE =
+            "select count(*), count(*) filter (where %s < clock_timestamp() - interval '"
+                    + RETENTION.plus(TOLERANCE).toSeconds() + " seconds') from %s";
 
     private static final String CANCEL = """
             with cancelled as (
@@ -59,25 +60,26 @@ public final class RetentionRun {
     /** Batches that were due while the maximum number was in flight. */
     private long late;
 
-    private Share feed = new Share(0, 0, 0);
-    private Share keys = new Share(0, 0, 0);
+    private OverdueShare feed = new OverdueShare(0, 0, 0);
+    private OverdueShare keys = new OverdueShare(0, 0, 0);
 
     /** The address of the run's database, and the account that sees all of it. */
     public record Database(String address, String user, String password) {}
 
     /** The number of overdue rows at the worst moment: the number of all rows then, and the part in thousandths. */
-    public record Share(long overdue, long rows, double worstPerMille) {
+    public record OverdueShare(long overdue, long rows, double worstPerMille) {
 
-        Share or(long nowOverdue, long nowRows) {
+        OverdueShare orIfWorse(long nowOverdue, long nowRows) {
             double perMille = nowRows == 0 ? 0 : 1_000.0 * nowOverdue / nowRows;
             return perMille > worstPerMille || rows == 0
-                    ? new Share(nowOverdue, nowRows, Math.max(perMille, worstPerMille))
+                    ? new OverdueShare(nowOverdue, nowRows, Math.max(perMille, worstPerMille))
                     : this;
         }
     }
 
     /** The result of the run. */
-    public record Result(double acceptedPerSecond, long accepted, long refused, long late, Share feed, Share keys) {}
+    public record Result(
+            double acceptedPerSecond, long accepted, long refused, long late, OverdueShare feed, OverdueShare keys) {}
 
     public RetentionRun(
             PrintWriter out,
@@ -98,14 +100,14 @@ public final class RetentionRun {
 
     public Result run() {
         long begun = System.nanoTime();
-        Thread sender = Thread.ofPlatform().daemon().name("sender").start(() -> send(begun));
+        Thread sender = Thread.ofPlatform().daemon().name("sender").start(() -> sendBatches(begun));
         PGSimpleDataSource source = new PGSimpleDataSource();
         source.setUrl("jdbc:postgresql://" + database.address() + "/quartermaster");
         try (Connection connection = source.getConnection(database.user(), database.password())) {
             while (System.nanoTime() - begun < time.toNanos()) {
-                LockSupport.parkNanos(SAMPLE_EVERY.toNanos());
+                LockSupport.parkNanos(SAMPLE_INTERVAL.toNanos());
                 sample(connection, begun);
-                cancel(connection);
+                cancelOldWork(connection);
             }
             sender.join();
         } catch (SQLException e) {
@@ -119,10 +121,10 @@ public final class RetentionRun {
     }
 
     /** Sends a batch each time one is due, regardless of earlier ones, as long as not too many are in flight. */
-    private void send(long begun) {
-        long everyNanos = 1_000_000_000L * LoadRun.BATCH / perSecond;
-        Semaphore free = new Semaphore(IN_FLIGHT);
-        try (ExecutorService pool = Executors.newFixedThreadPool(IN_FLIGHT)) {
+    private void sendBatches(long begun) {
+        long everyNanos = 1_000_000_000L * LoadRun.BATCH_SIZE / perSecond;
+        Semaphore free = new Semaphore(MAX_IN_FLIGHT);
+        try (ExecutorService pool = Executors.newFixedThreadPool(MAX_IN_FLIGHT)) {
             for (long number = 1; number * everyNanos < time.toNanos(); number++) {
                 LockSupport.parkNanos(begun + number * everyNanos - System.nanoTime());
                 if (!free.tryAcquire()) {
@@ -132,7 +134,7 @@ public final class RetentionRun {
                 long each = number;
                 pool.execute(() -> {
                     try {
-                        submit(each);
+                        submitBatch(each);
                     } finally {
                         free.release();
                     }
@@ -141,23 +143,26 @@ public final class RetentionRun {
         }
     }
 
-    private void submit(long number) {
+    private void submitBatch(long number) {
         try {
-            boolean taken = client.post(
-                            "/workloads/batches", member.token(), LoadRun.batch(queue, number), "retention-" + number)
+            boolean isAccepted = client.post(
+                            "/workloads/batches",
+                            member.validToken(),
+                            LoadRun.batch(queue, number),
+                            "retention-" + number)
                     .isPresent();
-            (taken ? accepted : refused).addAndGet(LoadRun.BATCH);
+            (isAccepted ? accepted : refused).addAndGet(LoadRun.BATCH_SIZE);
         } catch (ApiFailure e) {
-            refused.addAndGet(LoadRun.BATCH);
+            refused.addAndGet(LoadRun.BATCH_SIZE);
             out.println(e.getMessage());
         }
     }
 
     private void sample(Connection connection, long begun) throws SQLException {
-        List<Long> feedNow = numbers(connection, OVERDUE.formatted("at", "feed"));
-        List<Long> keysNow = numbers(connection, OVERDUE.formatted("created_at", "idempotency"));
-        feed = feed.or(feedNow.get(1), feedNow.get(0));
-        keys = keys.or(keysNow.get(1), keysNow.get(0));
+        List<Long> feedNow = numbers(connection, COUNT_OVERDUE.formatted("at", "feed"));
+        List<Long> keysNow = numbers(connection, COUNT_OVERDUE.formatted("created_at", "idempotency"));
+        feed = feed.orIfWorse(feedNow.get(1), feedNow.get(0));
+        keys = keys.orIfWorse(keysNow.get(1), keysNow.get(0));
         out.printf(
                 Locale.ROOT,
                 "%4d s   %8d accepted   feed %8d rows, %6d overdue   answers to keys %5d, %3d overdue%n",
@@ -178,10 +183,10 @@ public final class RetentionRun {
         }
     }
 
-    private static void cancel(Connection connection) throws SQLException {
+    private static void cancelOldWork(Connection connection) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(CANCEL)) {
             statement.setString(1, LoadWorld.TENANT);
-            statement.setInt(2, WAITS_SECONDS);
+            statement.setInt(2, CANCEL_AFTER_SECONDS);
             statement.executeUpdate();
         }
     }
@@ -189,15 +194,15 @@ public final class RetentionRun {
     public static String markdown(Result result, int perSecond, Duration time, List<String> conditions) {
         StringBuilder text = new StringBuilder("# Retention under load\n\n");
         text.append("Made by `qm load --retention-minutes`. All retentions are ")
-                .append(KEPT.toSeconds())
+                .append(RETENTION.toSeconds())
                 .append(" s; batches of 1,000 submissions were due at ")
                 .append(perSecond)
                 .append(" submissions/s for ")
                 .append(time.toMinutes())
                 .append(" minutes, each with an idempotency key; work that had waited for ")
-                .append(WAITS_SECONDS)
+                .append(CANCEL_AFTER_SECONDS)
                 .append(" s was cancelled. A row is overdue when it is ")
-                .append(KEPT.plus(TOLERANCE).toSeconds())
+                .append(RETENTION.plus(TOLERANCE).toSeconds())
                 .append(" s old.\n\n");
         conditions.forEach(line -> text.append("- ").append(line).append('\n'));
         text.append(String.format(
@@ -209,7 +214,7 @@ public final class RetentionRun {
                 result.accepted(),
                 result.acceptedPerSecond(),
                 result.refused(),
-                result.late() * LoadRun.BATCH,
+                result.late() * LoadRun.BATCH_SIZE,
                 result.feed().overdue(),
                 result.feed().rows(),
                 result.feed().worstPerMille(),

@@ -14,7 +14,7 @@ final class ReceiptJson {
     /** The whole receipt. The receipt of an eviction keeps its place in the output, with and without this one. */
     static Map<String, Object> of(DecisionReceipt receipt) {
         Map<String, Object> object = new LinkedHashMap<>();
-        receipt.turn().ifPresent(orderReceipt -> object.put("turn", turn(orderReceipt)));
+        receipt.turn().ifPresent(orderReceipt -> object.put("turn", order(orderReceipt)));
         receipt.givenUp().ifPresent(why -> object.put("givenUp", why));
         if (!receipt.notTaken().isEmpty()) {
             object.put(
@@ -25,13 +25,13 @@ final class ReceiptJson {
         object.put("after", shares(receipt.after()));
         if (!receipt.stops().isEmpty()) {
             Map<String, Object> stops = new LinkedHashMap<>();
-            receipt.stops().forEach(stop -> stops.put(stop.workload().value(), ofStop(stop.receipt())));
+            receipt.stops().forEach(stop -> stops.put(stop.workload().value(), eviction(stop.receipt())));
             object.put("stops", stops);
         }
         return object;
     }
 
-    private static Map<String, Object> turn(OrderReceipt orderReceipt) {
+    private static Map<String, Object> order(OrderReceipt orderReceipt) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("withinReserved", orderReceipt.withinReserved());
         object.put("candidates", orderReceipt.candidates());
@@ -63,7 +63,7 @@ final class ReceiptJson {
     }
 
     /** The receipt of an eviction. */
-    static Map<String, Object> ofStop(EvictionReceipt evictionReceipt) {
+    static Map<String, Object> eviction(EvictionReceipt evictionReceipt) {
         Map<String, Object> object = new LinkedHashMap<>();
         object.put("right", evictionReceipt.right());
         object.put("before", shares(evictionReceipt.before()));

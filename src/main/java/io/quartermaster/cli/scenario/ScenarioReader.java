@@ -40,7 +40,7 @@ import org.yaml.snakeyaml.nodes.Tag;
 
 /** Reader of scenario files: one scenario per YAML document. It refuses unknown keys, and errors name their line. */
 public final class ScenarioReader {
-    private static final int MOST_GPUS_OF_A_NODE = 10_000;
+    private static final int MAX_GPUS_PER_NODE = 10_000;
     private static final long HOUR_MILLIS = 3_600_000;
 
     private final List<Change> setup = new ArrayList<>();
@@ -119,7 +119,7 @@ public final class ScenarioReader {
     }
 
     private static OptionalInt cycles(YamlSection section) {
-        Optional<Node> node = section.take("cycles");
+        Optional<Node> node = section.consume("cycles");
         if (node.isEmpty() || YamlSection.scalar(node.get()).equals("until-stable")) {
             return OptionalInt.empty();
         }
@@ -146,7 +146,7 @@ public final class ScenarioReader {
             long waitMillis = section.duration("wait-before-preempting").orElse(0);
             boolean executor = section.flag("executor").orElse(true);
             Pool waiting =
-                    section.made(() -> hours.map(pool::withHours).orElse(pool).waitingBeforePreempting(waitMillis));
+                    section.create(() -> hours.map(pool::withHours).orElse(pool).waitingBeforePreempting(waitMillis));
             Pool kept = executor ? waiting : waiting.withoutExecutor();
             if (count.isPresent() && (most.isPresent() || section.has("nodes"))) {
                 throw section.error("a pool must have a capacity or nodes, not both");
@@ -166,11 +166,11 @@ public final class ScenarioReader {
                     String from = span.requiredText("from");
                     String to = span.requiredText("to");
                     span.texts("days")
-                            .forEach(day -> spans.add(span.made(() ->
+                            .forEach(day -> spans.add(span.create(() ->
                                     Hours.Span.between(DayOfWeek.valueOf(day.toUpperCase(Locale.ROOT)), from, to))));
                 }
             }
-            return section.made(() -> new Hours(
+            return section.create(() -> new Hours(
                     ZoneId.of(section.text("time-zone").orElse("UTC")),
                     spans,
                     section.choice("at-close", Hours.AtClose.class).orElse(Hours.AtClose.GO_ON)));
@@ -181,8 +181,8 @@ public final class ScenarioReader {
         try (YamlSection section = given) {
             List<String> names = nodeNames(section);
             int gpus = section.integer("gpus").orElse(0);
-            if (gpus < 0 || gpus > MOST_GPUS_OF_A_NODE) {
-                throw section.error("a node must have 0 to " + MOST_GPUS_OF_A_NODE + " GPUs, not " + gpus);
+            if (gpus < 0 || gpus > MAX_GPUS_PER_NODE) {
+                throw section.error("a node must have 0 to " + MAX_GPUS_PER_NODE + " GPUs, not " + gpus);
             }
             String model = section.text("gpu-model").orElse("");
             long memoryMiB = section.memory("gpu-memory").orElse(0);
@@ -238,7 +238,7 @@ public final class ScenarioReader {
     /** Reads a quota; absent keys keep the values of an earlier quota for the same path and scope. */
     private Quota quota(YamlSection given) {
         try (YamlSection section = given) {
-            QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
+            QuotaPath path = section.create(() -> QuotaPath.parse(section.requiredText("path")));
             String pool = section.requiredText("pool");
             if (!pool.equals("*") && !pools.containsKey(new PoolId(pool))) {
                 throw section.error("there is no pool '" + pool + "'");
@@ -246,13 +246,13 @@ public final class ScenarioReader {
             Scope scope = pool.equals("*") ? Scope.ALL_POOLS : Scope.of(new PoolId(pool));
             Map<QuotaPath, Quota> ofScope = quotas.computeIfAbsent(scope, key -> new TreeMap<>());
             Quota before = ofScope.getOrDefault(path, Quota.reserving(path, scope, 0));
-            Quota quota = section.made(() -> new Quota(
+            Quota quota = section.create(() -> new Quota(
                     path,
                     scope,
                     section.milli("reserved").orElse(before.reservedGpuMilli()),
-                    or(section.milli("limit"), before.limitGpuMilli()),
-                    or(section.milli("weight"), before.weightMilli()),
-                    or(section.milli("lendable"), before.lendableGpuMilli()),
+                    orElse(section.milli("limit"), before.limitGpuMilli()),
+                    orElse(section.milli("weight"), before.weightMilli()),
+                    orElse(section.milli("lendable"), before.lendableGpuMilli()),
                     section.integer("rank").orElse(before.rank()),
                     section.flag("over-quota").orElse(before.overQuota()),
                     ofScope.containsKey(path) ? before.sequence() : quotasRead++));
@@ -270,7 +270,7 @@ public final class ScenarioReader {
 
     private static Quota.Override override(YamlSection given) {
         try (YamlSection section = given) {
-            return section.made(() -> new Quota.Override(
+            return section.create(() -> new Quota.Override(
                     section.milli("reserved"),
                     section.milli("limit"),
                     section.duration("from"),
@@ -281,13 +281,13 @@ public final class ScenarioReader {
     /** Reads a budget: the GPU time that remains from a moment on. */
     private Change.BudgetSet budget(YamlSection given, long atMillis, long graceMillis) {
         try (YamlSection section = given) {
-            QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
+            QuotaPath path = section.create(() -> QuotaPath.parse(section.requiredText("path")));
             String pool = section.requiredText("pool");
             if (!pool.equals("*") && !pools.containsKey(new PoolId(pool))) {
                 throw section.error("there is no pool '" + pool + "'");
             }
             long gpuHoursMilli = section.milli("gpu-hours").orElseThrow(() -> section.error("'gpu-hours' is missing"));
-            return section.made(() -> new Change.BudgetSet(
+            return section.create(() -> new Change.BudgetSet(
                     path,
                     pool.equals("*") ? Scope.ALL_POOLS : Scope.of(new PoolId(pool)),
                     Math.multiplyExact(gpuHoursMilli, HOUR_MILLIS),
@@ -299,13 +299,13 @@ public final class ScenarioReader {
 
     private void capacityReservation(YamlSection given) {
         try (YamlSection section = given) {
-            QuotaPath path = section.made(() -> QuotaPath.parse(section.requiredText("path")));
+            QuotaPath path = section.create(() -> QuotaPath.parse(section.requiredText("path")));
             PoolId pool = new PoolId(section.requiredText("pool"));
             if (!quotas.getOrDefault(Scope.of(pool), Map.of()).containsKey(path)) {
                 throw section.error("there is no quota of '" + path + "' in pool '" + pool + "'");
             }
             CapacityReservationId id = new CapacityReservationId(String.format(Locale.ROOT, "%06d", setup.size()));
-            setup.add(new Change.CapacityReservationSet(section.made(() -> new ReservationWindow(
+            setup.add(new Change.CapacityReservationSet(section.create(() -> new ReservationWindow(
                     id,
                     path,
                     pool,
@@ -316,7 +316,7 @@ public final class ScenarioReader {
         }
     }
 
-    private static OptionalLong or(OptionalLong value, OptionalLong otherwise) {
+    private static OptionalLong orElse(OptionalLong value, OptionalLong otherwise) {
         return value.isPresent() ? value : otherwise;
     }
 
@@ -339,7 +339,7 @@ public final class ScenarioReader {
     private Settings settings(YamlSection given) {
         try (YamlSection section = given) {
             Settings standard = Settings.DEFAULT;
-            return section.made(() -> standard.toBuilder()
+            return section.create(() -> standard.toBuilder()
                     .minRuntimeMillis(section.length("min-runtime").orElse(standard.minRuntimeMillis()))
                     .reclaimMinRuntimeMillis(
                             section.length("reclaim-min-runtime").orElse(standard.reclaimMinRuntimeMillis()))
@@ -375,7 +375,8 @@ public final class ScenarioReader {
                 }
                 List<Scenario.Act> acts = new ArrayList<>();
                 for (String key : List.of("finish", "cancel", "fail")) {
-                    section.texts(key).forEach(id -> acts.add(new Scenario.Act.End(workloads.named(section, id))));
+                    section.texts(key)
+                            .forEach(id -> acts.add(new Scenario.Act.End(workloads.requireKnown(section, id))));
                 }
                 section.texts("node-down").forEach(id -> acts.add(new Scenario.Act.NodeDown(node(section, id))));
                 section.texts("node-up").forEach(id -> acts.add(new Scenario.Act.NodeUp(node(section, id))));
@@ -385,7 +386,7 @@ public final class ScenarioReader {
                                 workloads.queue(section, id),
                                 YamlSection.elements(node).stream()
                                         .map(YamlSection::scalar)
-                                        .map(name -> workloads.named(section, name))
+                                        .map(name -> workloads.requireKnown(section, name))
                                         .toList())));
                 section.entries("set-queue")
                         .forEach((id, node) ->

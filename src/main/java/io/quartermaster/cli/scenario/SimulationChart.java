@@ -44,7 +44,7 @@ public final class SimulationChart {
             // If the simulation has only one moment, its values extend along the whole axis.
             Axis time = new Axis(
                     Math.max(1, simulationResult.endMillis()), decimal(simulationResult.endMillis()) + " s", true);
-            body.append("<h2>").append(escaped(simulationResult.scenario())).append("</h2>\n");
+            body.append("<h2>").append(escape(simulationResult.scenario())).append("</h2>\n");
             List<Curve> held = new ArrayList<>();
             simulationResult.usage().forEach((name, samples) -> held.add(curve(name, samples, false)));
             held.add(curve("capacity of all pools", simulationResult.capacity(), true));
@@ -66,14 +66,14 @@ public final class SimulationChart {
     /** The allocated and the unusable free GPUs, as a function of the requested GPUs. */
     public static String ofTrace(List<Long> allocated, List<Long> stranded) {
         List<Curve> curves = List.of(
-                new Curve("allocated, % of all GPUs", byTenths(allocated), false),
-                new Curve("unusable, % of all GPUs", byTenths(stranded), false));
+                new Curve("allocated, % of all GPUs", pointsByTenths(allocated), false),
+                new Curve("unusable, % of all GPUs", pointsByTenths(stranded), false));
         long last = Math.max(1, allocated.size());
         return page(new StringBuilder("<h2>Trace</h2>\n")
                 .append(drawing("requested, tenths of all GPUs", curves, new Axis(last, String.valueOf(last), false))));
     }
 
-    private static List<Point> byTenths(List<Long> values) {
+    private static List<Point> pointsByTenths(List<Long> values) {
         List<Point> points = new ArrayList<>();
         for (int i = 0; i < values.size(); i++) {
             points.add(new Point(i + 1, values.get(i)));
@@ -89,7 +89,7 @@ public final class SimulationChart {
             }
         }
         StringBuilder svg =
-                new StringBuilder("<h3>" + escaped(title) + "</h3>\n<svg viewBox=\"0 0 " + (WIDTH + 200) + " "
+                new StringBuilder("<h3>" + escape(title) + "</h3>\n<svg viewBox=\"0 0 " + (WIDTH + 200) + " "
                         + (HEIGHT + 20) + "\" role=\"img\">\n<rect width=\"" + WIDTH + "\" height=\"" + HEIGHT
                         + "\" fill=\"none\" stroke=\"#d1d5db\"/>\n");
         for (int i = 0; i < curves.size(); i++) {
@@ -99,11 +99,11 @@ public final class SimulationChart {
             for (Point point : axis.steps()
                     ? steps(curves.get(i).points(), axis.last())
                     : curves.get(i).points()) {
-                svg.append(at(point, axis.last(), mostY));
+                svg.append(svgPoint(point, axis.last(), mostY));
             }
             svg.append("\"/>\n");
             svg.append("<text x=\"" + (WIDTH + 10) + "\" y=\"" + (16 + 18 * i) + "\" font-size=\"13\" fill=\"" + colour
-                    + "\">" + escaped(curves.get(i).name()) + "</text>\n");
+                    + "\">" + escape(curves.get(i).name()) + "</text>\n");
         }
         svg.append("<text x=\"4\" y=\"14\" font-size=\"12\">" + decimal(mostY) + "</text>\n");
         svg.append("<text x=\"" + WIDTH + "\" y=\"" + (HEIGHT + 14) + "\" font-size=\"12\" text-anchor=\"end\">"
@@ -128,7 +128,7 @@ public final class SimulationChart {
         return corners;
     }
 
-    private static String at(Point point, long lastX, long mostY) {
+    private static String svgPoint(Point point, long lastX, long mostY) {
         return WIDTH * point.x() / lastX + "," + (HEIGHT - HEIGHT * point.y() / mostY) + " ";
     }
 
@@ -139,7 +139,7 @@ public final class SimulationChart {
                 : String.format(Locale.ROOT, "%d.%03d", milli / 1000, milli % 1000);
     }
 
-    private static String escaped(String text) {
+    private static String escape(String text) {
         return text.replace("&", "&amp;").replace("<", "&lt;").replace("\"", "&quot;");
     }
 

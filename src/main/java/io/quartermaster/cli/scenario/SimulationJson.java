@@ -27,12 +27,12 @@ public final class SimulationJson {
             object.put(
                     "decisions",
                     simulationResult.decisions().stream()
-                            .map(SimulationJson::taken)
+                            .map(SimulationJson::decision)
                             .toList());
             object.put(
                     "moments",
                     simulationResult.stateSamples().stream()
-                            .map(SimulationJson::moment)
+                            .map(SimulationJson::sample)
                             .toList());
             list.add(object);
         }
@@ -40,7 +40,7 @@ public final class SimulationJson {
     }
 
     /** The name of a decision in the output; tools that read the output depend on it. */
-    private static String word(Decision decision) {
+    private static String kindName(Decision decision) {
         return switch (decision) {
             case Decision.Start start -> "start";
             case Decision.Grow grow -> "grow";
@@ -51,11 +51,11 @@ public final class SimulationJson {
         };
     }
 
-    private static Map<String, Object> taken(SimulationResult.TimedDecision taken) {
+    private static Map<String, Object> decision(SimulationResult.TimedDecision timed) {
         Map<String, Object> object = new LinkedHashMap<>();
-        object.put("at", seconds(taken.atMillis()));
-        Decision decision = taken.decision();
-        object.put("decision", word(decision));
+        object.put("at", seconds(timed.atMillis()));
+        Decision decision = timed.decision();
+        object.put("decision", kindName(decision));
         object.put("workload", decision.workload().value());
         switch (decision) {
             case Decision.Start start -> {
@@ -70,19 +70,19 @@ public final class SimulationJson {
                 object.put("cause", evict.cause());
                 evict.successor().ifPresent(successor -> object.put("successor", successor.value()));
                 object.put("deadline", seconds(evict.deadlineMillis()));
-                object.put("receipt", ReceiptJson.ofStop(evict.receipt()));
+                object.put("receipt", ReceiptJson.eviction(evict.receipt()));
             }
             case Decision.Shrink shrink -> {
                 object.put("workers", shrink.workers());
                 object.put("cause", shrink.cause());
                 shrink.successor().ifPresent(successor -> object.put("successor", successor.value()));
                 object.put("deadline", seconds(shrink.deadlineMillis()));
-                object.put("receipt", ReceiptJson.ofStop(shrink.receipt()));
+                object.put("receipt", ReceiptJson.eviction(shrink.receipt()));
             }
             case Decision.Nominate nominate -> object.put("allocation", allocation(nominate.place()));
             case Decision.WithdrawNomination withdrawNomination -> {}
         }
-        taken.receipt().ifPresent(receipt -> object.putIfAbsent("receipt", ReceiptJson.of(receipt)));
+        timed.receipt().ifPresent(receipt -> object.putIfAbsent("receipt", ReceiptJson.of(receipt)));
         return object;
     }
 
@@ -106,18 +106,18 @@ public final class SimulationJson {
         return object;
     }
 
-    private static Map<String, Object> moment(SimulationResult.StateSample moment) {
+    private static Map<String, Object> sample(SimulationResult.StateSample sample) {
         Map<String, Object> object = new LinkedHashMap<>();
-        object.put("at", seconds(moment.atMillis()));
+        object.put("at", seconds(sample.atMillis()));
         Map<String, Object> running = new LinkedHashMap<>();
-        for (Workload workload : moment.workloads()) {
+        for (Workload workload : sample.workloads()) {
             if (workload.state() instanceof WorkloadPhase.Holding holding) {
                 running.put(workload.id().value(), allocation(holding.allocation()));
             }
         }
         object.put("running", running);
         Map<String, Object> waiting = new LinkedHashMap<>();
-        for (WaitReasons waitReasons : moment.waits()) {
+        for (WaitReasons waitReasons : sample.waits()) {
             waiting.put(
                     waitReasons.workload().value(),
                     waitReasons.perPool().stream().map(SimulationJson::reason).toList());

@@ -11,7 +11,7 @@ import java.util.OptionalLong;
 import java.util.SortedSet;
 import java.util.TreeSet;
 
-/** Reader of the OpenB trace (Alibaba cluster-trace-gpu-v2023): its nodes, and its pieces of work. */
+/** Reader of the OpenB trace (Alibaba cluster-trace-gpu-v2023): its nodes and its workloads. */
 public final class TraceReader {
     private static final PoolId POOL = new PoolId("trace");
 
@@ -41,8 +41,8 @@ public final class TraceReader {
     }
 
     /** @throws ScenarioSyntaxException if a line is invalid; it names the line */
-    public static List<TraceReplay.Piece> pieces(List<String> lines) {
-        List<TraceReplay.Piece> pieces = new ArrayList<>();
+    public static List<TraceReplay.TraceWorkload> workloads(List<String> lines) {
+        List<TraceReplay.TraceWorkload> workloads = new ArrayList<>();
         for (int line = 1; line < lines.size(); line++) {
             String[] columns = columns(lines.get(line), line, 5);
             int devices = (int) number(columns[3], line);
@@ -50,10 +50,10 @@ public final class TraceReader {
             GpuRequest gpus = gpuMilli % 1000 == 0 ? GpuRequest.whole(devices) : new GpuRequest.Fraction(1, gpuMilli);
             String spec = columns.length > 5 ? columns[5] : "";
             SortedSet<String> models = spec.isEmpty() ? new TreeSet<>() : new TreeSet<>(List.of(spec.split("\\|")));
-            pieces.add(new TraceReplay.Piece(
+            workloads.add(new TraceReplay.TraceWorkload(
                     gpus, (long) devices * gpuMilli, number(columns[1], line), number(columns[2], line), models));
         }
-        return pieces;
+        return workloads;
     }
 
     private static String[] columns(String text, int line, int least) {

@@ -30,8 +30,8 @@ import java.util.TreeSet;
 /**
  * Replay of a trace by inflation, as in Weng et al., "Beware of Fragmentation", USENIX ATC 2023, section 6. The replay
  * shuffles the list of work, and draws from it again until the requests are a given percentage of all GPUs. The
- * engine's own placement places each piece as it arrives. No piece ends, and the replay drops a piece that does not
- * fit.
+ * engine's own placement places each workload as it arrives. No workload ends, and the replay drops a workload that
+ * does not fit.
  */
 public final class TraceReplay {
     private static final PoolId POOL = new PoolId("trace");
@@ -41,14 +41,15 @@ public final class TraceReplay {
      */
     private static final int MIX_PERCENT = 95;
 
-    private static final long PARTS = 100_000;
+    private static final long PARTS_OF_CAPACITY = 100_000;
 
     /**
-     * One piece of work of the trace.
+     * One workload of the trace.
      *
      * @param models the GPU models that it can use; empty = all
      */
-    public record Piece(GpuRequest gpus, long gpuMilli, long cpuMilli, long memoryMiB, SortedSet<String> models) {
+    public record TraceWorkload(
+            GpuRequest gpus, long gpuMilli, long cpuMilli, long memoryMiB, SortedSet<String> models) {
         private Shape shape() {
             return Shape.ofWorkers(1, gpus)
                     .cpuMilli(cpuMilli)
@@ -78,14 +79,14 @@ public final class TraceReplay {
     public record Run(List<Long> allocated, List<Long> stranded) {}
 
     private final List<Node> nodes;
-    private final List<Piece> pieces;
+    private final List<TraceWorkload> workloads;
     private final WorkloadMix workloadMix;
     private final long capacityGpuMilli;
 
-    public TraceReplay(List<Node> nodes, List<Piece> pieces) {
+    public TraceReplay(List<Node> nodes, List<TraceWorkload> workloads) {
         this.nodes = List.copyOf(nodes);
-        this.pieces = List.copyOf(pieces);
-        this.workloadMix = commonest(pieces);
+        this.workloads = List.copyOf(workloads);
+        this.workloadMix = mixOf(workloads);
         long capacity = 0;
         for (Node node : nodes) {
             capacity += node.devices().size() * 1000L;
@@ -93,17 +94,18 @@ public final class TraceReplay {
         this.capacityGpuMilli = capacity;
     }
 
-    private static WorkloadMix commonest(List<Piece> pieces) {
+    private static WorkloadMix mixOf(List<TraceWorkload> workloads) {
         Map<WorkloadMix.Kind, Long> counts = new LinkedHashMap<>();
-        for (Piece piece : pieces) {
-            counts.merge(new WorkloadMix.Kind(piece.gpus(), piece.cpuMilli(), piece.models(), 1), 1L, Long::sum);
+        for (TraceWorkload workload : workloads) {
+            counts.merge(
+                    new WorkloadMix.Kind(workload.gpus(), workload.cpuMilli(), workload.models(), 1), 1L, Long::sum);
         }
         List<Map.Entry<WorkloadMix.Kind, Long>> byCount = new ArrayList<>(counts.entrySet());
         byCount.sort(Map.Entry.comparingByValue(Comparator.reverseOrder()));
         List<WorkloadMix.Kind> kinds = new ArrayList<>();
         long covered = 0;
         for (Map.Entry<WorkloadMix.Kind, Long> entry : byCount) {
-            if (covered * 100 < (long) pieces.size() * MIX_PERCENT) {
+            if (covered * 100 < (long) workloads.size() * MIX_PERCENT) {
                 WorkloadMix.Kind kind = entry.getKey();
                 kinds.add(new WorkloadMix.Kind(kind.gpus(), kind.cpuMilli(), kind.models(), entry.getValue()));
                 covered += entry.getValue();
@@ -116,53 +118,53 @@ public final class TraceReplay {
      * Performs one run.
      *
      * @param percent the total of the requests, in percent of all GPUs
-     * @param wholeQueue whether all work is known from the beginning, so that the largest piece goes first
+     * @param wholeQueue whether all work is known from the beginning, so that the largest workload goes first
      */
-    public Run play(Policy policy, long seed, int percent, boolean wholeQueue) {
-        List<Piece> arriving = arriving(new Random(seed), percent);
+    public Run run(Policy policy, long seed, int percent, boolean wholeQueue) {
+        List<TraceWorkload> arrivals = selectArrivals(new Random(seed), percent);
         if (wholeQueue) {
-            arriving.sort(Comparator.comparingLong((Piece piece) -> -piece.gpuMilli())
-                    .thenComparingLong(piece -> -piece.cpuMilli()));
+            arrivals.sort(Comparator.comparingLong((TraceWorkload workload) -> -workload.gpuMilli())
+                    .thenComparingLong(workload -> -workload.cpuMilli()));
         }
-        PoolCapacity poolCapacity = space(policy);
+        PoolCapacity poolCapacity = newPool(policy);
         List<Long> allocated = new ArrayList<>();
         List<Long> stranded = new ArrayList<>();
-        long asked = 0;
+        long requested = 0;
         long held = 0;
-        for (Piece piece : arriving) {
-            asked += piece.gpuMilli();
-            held += place(poolCapacity, piece) ? piece.gpuMilli() : 0;
-            while (asked * 10 >= capacityGpuMilli * (allocated.size() + 1)) {
-                allocated.add(held * PARTS / capacityGpuMilli);
-                stranded.add(poolCapacity.unusableGpuMilli(workloadMix) * PARTS / capacityGpuMilli);
+        for (TraceWorkload workload : arrivals) {
+            requested += workload.gpuMilli();
+            held += place(poolCapacity, workload) ? workload.gpuMilli() : 0;
+            while (requested * 10 >= capacityGpuMilli * (allocated.size() + 1)) {
+                allocated.add(held * PARTS_OF_CAPACITY / capacityGpuMilli);
+                stranded.add(poolCapacity.unusableGpuMilli(workloadMix) * PARTS_OF_CAPACITY / capacityGpuMilli);
             }
         }
-        allocated.add(held * PARTS / capacityGpuMilli);
-        stranded.add(poolCapacity.unusableGpuMilli(workloadMix) * PARTS / capacityGpuMilli);
+        allocated.add(held * PARTS_OF_CAPACITY / capacityGpuMilli);
+        stranded.add(poolCapacity.unusableGpuMilli(workloadMix) * PARTS_OF_CAPACITY / capacityGpuMilli);
         return new Run(allocated, stranded);
     }
 
-    private List<Piece> arriving(Random random, int percent) {
-        long most = capacityGpuMilli * percent / 100;
-        List<Piece> arriving = new ArrayList<>(pieces);
-        Collections.shuffle(arriving, random);
-        long asked = 0;
-        for (Piece piece : arriving) {
-            asked += piece.gpuMilli();
+    private List<TraceWorkload> selectArrivals(Random random, int percent) {
+        long max = capacityGpuMilli * percent / 100;
+        List<TraceWorkload> arrivals = new ArrayList<>(workloads);
+        Collections.shuffle(arrivals, random);
+        long requested = 0;
+        for (TraceWorkload workload : arrivals) {
+            requested += workload.gpuMilli();
         }
-        while (asked > most) {
-            asked -= arriving.remove(random.nextInt(arriving.size())).gpuMilli();
+        while (requested > max) {
+            requested -= arrivals.remove(random.nextInt(arrivals.size())).gpuMilli();
         }
-        Piece next = pieces.get(random.nextInt(pieces.size()));
-        while (asked + next.gpuMilli() <= most) {
-            asked += next.gpuMilli();
-            arriving.add(next);
-            next = pieces.get(random.nextInt(pieces.size()));
+        TraceWorkload next = workloads.get(random.nextInt(workloads.size()));
+        while (requested + next.gpuMilli() <= max) {
+            requested += next.gpuMilli();
+            arrivals.add(next);
+            next = workloads.get(random.nextInt(workloads.size()));
         }
-        return arriving;
+        return arrivals;
     }
 
-    private PoolCapacity space(Policy policy) {
+    private PoolCapacity newPool(Policy policy) {
         Pool pool = new Pool(
                 POOL,
                 Pool.ofNodes(POOL).capacity(),
@@ -171,9 +173,9 @@ public final class TraceReplay {
                 List.of(),
                 List.of(),
                 true);
-        Pool told = policy == Policy.FRAGMENTATION ? pool.withMix(workloadMix) : pool;
+        Pool configured = policy == Policy.FRAGMENTATION ? pool.withMix(workloadMix) : pool;
         return Cluster.of(
-                        List.of(told),
+                        List.of(configured),
                         nodes,
                         new TreeMap<>(),
                         new TreeMap<>(),
@@ -183,12 +185,12 @@ public final class TraceReplay {
                 .orElseThrow();
     }
 
-    private static boolean place(PoolCapacity poolCapacity, Piece piece) {
+    private static boolean place(PoolCapacity poolCapacity, TraceWorkload workload) {
         PlacementRequest placementRequest =
-                new PlacementRequest(piece.shape(), List.of(0), PATH, node -> suits(node, piece));
+                new PlacementRequest(workload.shape(), List.of(0), PATH, node -> acceptsModel(node, workload));
         Optional<Allocation> place = poolCapacity.place(placementRequest, Availability.NOW);
         place.ifPresent(found -> {
-            Booking booking = new Booking(PATH, Optional.empty(), piece.shape(), true, found, true);
+            Booking booking = new Booking(PATH, Optional.empty(), workload.shape(), true, found, true);
             for (UsageView view : UsageView.values()) {
                 poolCapacity.add(booking, view);
             }
@@ -196,10 +198,10 @@ public final class TraceReplay {
         return place.isPresent();
     }
 
-    private static boolean suits(Node node, Piece piece) {
-        return piece.models().isEmpty()
-                || piece.gpuMilli() == 0
+    private static boolean acceptsModel(Node node, TraceWorkload workload) {
+        return workload.models().isEmpty()
+                || workload.gpuMilli() == 0
                 || (!node.devices().isEmpty()
-                        && piece.models().contains(node.devices().getFirst().model()));
+                        && workload.models().contains(node.devices().getFirst().model()));
     }
 }

@@ -95,7 +95,7 @@ record WorkloadForm(
             if (workers.isEmpty() || level.isEmpty()) {
                 throw section.error("a slice must have its 'workers' and a 'required' level");
             }
-            return section.made(() -> new WorkerSlice(workers.getAsInt(), level.get()));
+            return section.create(() -> new WorkerSlice(workers.getAsInt(), level.get()));
         }
     }
 
@@ -111,7 +111,7 @@ record WorkloadForm(
     }
 
     /** This form, with its absent fields from the profile. */
-    WorkloadForm over(WorkloadForm profile) {
+    WorkloadForm withDefaultsOf(WorkloadForm profile) {
         return new WorkloadForm(
                 gpus.or(profile::gpus),
                 minGpus.isPresent() || gpus.isPresent() ? minGpus : profile.minGpus,
@@ -131,10 +131,10 @@ record WorkloadForm(
 
     /** @throws IllegalArgumentException if the fields do not make a valid shape */
     Shape shape() {
-        return sets.isEmpty() ? plain() : ofSets();
+        return sets.isEmpty() ? plainShape() : shapeOfSets();
     }
 
-    private Shape ofSets() {
+    private Shape shapeOfSets() {
         boolean saysItAgain = gpus.isPresent()
                 || minGpus.isPresent()
                 || workers.isPresent()
@@ -151,20 +151,24 @@ record WorkloadForm(
         if (sets.size() == 1) {
             throw new IllegalArgumentException("'worker-sets' must have at least two entries");
         }
-        return set(sets.getFirst()).toBuilder()
-                .further(sets.subList(1, sets.size()).stream().map(this::set).toList(), requiredLevel)
+        return shapeOfSet(sets.getFirst()).toBuilder()
+                .further(
+                        sets.subList(1, sets.size()).stream()
+                                .map(this::shapeOfSet)
+                                .toList(),
+                        requiredLevel)
                 .shape();
     }
 
     /** The shape of one worker set; a set without labels gets those of the whole form. */
-    private Shape set(WorkloadForm set) {
-        Shape shape = set.plain();
+    private Shape shapeOfSet(WorkloadForm set) {
+        Shape shape = set.plainShape();
         return shape.labels().isEmpty() ? shape.toBuilder().labels(labels).shape() : shape;
     }
 
-    private Shape plain() {
+    private Shape plainShape() {
         int count = workers.orElse(1);
-        return Shape.ofWorkers(count, request())
+        return Shape.ofWorkers(count, gpuRequest())
                 .minWorkers(minWorkers.orElse(count))
                 .cpuMilli(cpuMilli.orElse(0))
                 .memoryMiB(memoryMiB.orElse(0))
@@ -175,8 +179,8 @@ record WorkloadForm(
                 .shape();
     }
 
-    private GpuRequest request() {
-        GpuRequest wanted = wanted();
+    private GpuRequest gpuRequest() {
+        GpuRequest wanted = gpuRequestWithoutMinimum();
         if (minGpus.isEmpty()) {
             return wanted;
         }
@@ -186,7 +190,7 @@ record WorkloadForm(
         throw new IllegalArgumentException("'min-gpus' is possible for whole GPUs only");
     }
 
-    private GpuRequest wanted() {
+    private GpuRequest gpuRequestWithoutMinimum() {
         int count = devices.orElse(1);
         if (gpus.isEmpty()) {
             return GpuRequest.whole(0);

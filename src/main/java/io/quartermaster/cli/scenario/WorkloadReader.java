@@ -50,7 +50,7 @@ final class WorkloadReader {
         return known;
     }
 
-    WorkloadId named(YamlSection section, String name) {
+    WorkloadId requireKnown(YamlSection section, String name) {
         if (!known.contains(new WorkloadId(name))) {
             throw section.error("there is no workload '" + name + "'");
         }
@@ -76,18 +76,18 @@ final class WorkloadReader {
                 throw section.error(String.valueOf(e.getMessage()));
             }
         }
-        Map<WorkloadId, Allocation> seated = new HashMap<>();
-        for (boolean naming : List.of(true, false)) {
+        Map<WorkloadId, Allocation> allocations = new HashMap<>();
+        for (boolean namesDevices : List.of(true, false)) {
             for (Statement statement : statements) {
-                if (statement.running() && statement.gpu().isEmpty() != naming) {
-                    statement.ids().forEach(id -> seated.put(id, seat(statement)));
+                if (statement.running() && statement.gpu().isEmpty() != namesDevices) {
+                    statement.ids().forEach(id -> allocations.put(id, allocate(statement)));
                 }
             }
         }
         List<Scenario.Job> jobs = new ArrayList<>();
         for (Statement statement : statements) {
             for (WorkloadId id : statement.ids()) {
-                WorkloadPhase state = Optional.ofNullable(seated.get(id))
+                WorkloadPhase state = Optional.ofNullable(allocations.get(id))
                         .map(place ->
                                 WorkloadPhase.running(place, statement.startedMillis(), statement.fromReservation()))
                         .orElse(WorkloadPhase.waiting());
@@ -125,7 +125,7 @@ final class WorkloadReader {
         Template template = template(section);
         boolean running =
                 section.text("state").map(state -> isRunning(section, state)).orElse(false);
-        Optional<Node> on = section.take("on");
+        Optional<Node> on = section.consume("on");
         long startedMillis = section.duration("started").orElse(0);
         if (startedMillis > atMillis) {
             throw section.error("running work must have 'started' no later than the time of its entry");
@@ -152,7 +152,7 @@ final class WorkloadReader {
             if (base == null) {
                 throw section.error("there is no profile '" + profile.get() + "'");
             }
-            form = form.over(base);
+            form = form.withDefaultsOf(base);
         }
         return new Template(
                 path,
@@ -230,7 +230,7 @@ final class WorkloadReader {
         }
     }
 
-    private Allocation seat(Statement statement) {
+    private Allocation allocate(Statement statement) {
         YamlSection section = statement.section();
         List<String> on = new ArrayList<>();
         statement.on().forEach(node -> on.add(YamlSection.scalar(node)));
@@ -283,7 +283,7 @@ final class WorkloadReader {
                     new Allocation.Place.Counted(
                             CounterPool.counts(template.shape().of(number).gpus())));
         }
-        FixedPlacement fixedPlacement = fixedPlacements.computeIfAbsent(pool, this::seating);
+        FixedPlacement fixedPlacement = fixedPlacements.computeIfAbsent(pool, this::fixedPlacement);
         NodeId node = new NodeId(on.get(number));
         List<Integer> devices = devices(statement.section(), statement.gpu(), number, on);
         return fixedPlacement
@@ -291,7 +291,7 @@ final class WorkloadReader {
                 .orElseThrow(() -> statement.section().error("the workload does not fit on node '" + node + "'"));
     }
 
-    private FixedPlacement seating(PoolId id) {
+    private FixedPlacement fixedPlacement(PoolId id) {
         Pool pool = pools.getOrDefault(id, Pool.ofNodes(id));
         return new FixedPlacement(
                 pool,

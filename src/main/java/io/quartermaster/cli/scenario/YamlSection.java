@@ -20,11 +20,11 @@ import org.yaml.snakeyaml.nodes.Tag;
 
 /**
  * Section of a YAML file: a mapping that is read strictly. The reader takes each value by its key and type, and
- * {@link #close} refuses values that were not taken. Errors name the line.
+ * {@link #close} refuses values that were not read. Errors name the line.
  */
 final class YamlSection implements AutoCloseable {
-    private static final BigDecimal MOST = BigDecimal.valueOf(1_000_000_000);
-    private static final int MOST_OF_A_KIND = 1_000_000;
+    private static final BigDecimal MAX_NUMBER = BigDecimal.valueOf(1_000_000_000);
+    private static final int MAX_COUNT = 1_000_000;
 
     private final Map<String, Node> values = new LinkedHashMap<>();
     private final int line;
@@ -57,16 +57,16 @@ final class YamlSection implements AutoCloseable {
         return line;
     }
 
-    /** Refuses keys that were not taken. */
+    /** Refuses keys that were not read. */
     @Override
     public void close() {
-        for (Map.Entry<String, Node> left : values.entrySet()) {
-            throw error(left.getValue(), "unknown key '" + left.getKey() + "'");
+        for (Map.Entry<String, Node> unknown : values.entrySet()) {
+            throw error(unknown.getValue(), "unknown key '" + unknown.getKey() + "'");
         }
     }
 
     /** Makes a value from this section; an error of the maker names the line of the section. */
-    <T> T made(Supplier<T> maker) {
+    <T> T create(Supplier<T> maker) {
         try {
             return maker.get();
         } catch (IllegalArgumentException | ArithmeticException e) {
@@ -78,12 +78,12 @@ final class YamlSection implements AutoCloseable {
         return values.containsKey(key);
     }
 
-    Optional<Node> take(String key) {
+    Optional<Node> consume(String key) {
         return Optional.ofNullable(values.remove(key));
     }
 
     Optional<String> text(String key) {
-        return take(key).map(YamlSection::scalar);
+        return consume(key).map(YamlSection::scalar);
     }
 
     String requiredText(String key) {
@@ -91,7 +91,7 @@ final class YamlSection implements AutoCloseable {
     }
 
     Optional<Boolean> flag(String key) {
-        return take(key).map(node -> switch (scalar(node)) {
+        return consume(key).map(node -> switch (scalar(node)) {
             case "true" -> true;
             case "false" -> false;
             default -> throw error(node, "'" + key + "' must be true or false");
@@ -101,14 +101,14 @@ final class YamlSection implements AutoCloseable {
     /** A count from 1 to a million. */
     OptionalInt count(String key) {
         OptionalInt count = integer(key);
-        if (count.isPresent() && (count.getAsInt() < 1 || count.getAsInt() > MOST_OF_A_KIND)) {
-            throw error("'" + key + "' must be 1 to " + MOST_OF_A_KIND + ", not " + count.getAsInt());
+        if (count.isPresent() && (count.getAsInt() < 1 || count.getAsInt() > MAX_COUNT)) {
+            throw error("'" + key + "' must be 1 to " + MAX_COUNT + ", not " + count.getAsInt());
         }
         return count;
     }
 
     OptionalInt integer(String key) {
-        Optional<Integer> value = take(key).map(node -> {
+        Optional<Integer> value = consume(key).map(node -> {
             try {
                 return Integer.parseInt(scalar(node));
             } catch (NumberFormatException e) {
@@ -120,16 +120,17 @@ final class YamlSection implements AutoCloseable {
 
     /** A decimal with at most three places, in thousandths. */
     OptionalLong milli(String key) {
-        Optional<Long> value = take(key).map(YamlSection::milli);
+        Optional<Long> value = consume(key).map(YamlSection::milli);
         return value.isPresent() ? OptionalLong.of(value.get()) : OptionalLong.empty();
     }
 
     static long milli(Node node) {
         try {
             BigDecimal number = new BigDecimal(scalar(node));
-            if (number.abs().compareTo(MOST) > 0) {
+            if (number.abs().compareTo(MAX_NUMBER) > 0) {
                 throw error(
-                        node, "a number up to " + MOST.toPlainString() + " is expected, not '" + scalar(node) + "'");
+                        node,
+                        "a number up to " + MAX_NUMBER.toPlainString() + " is expected, not '" + scalar(node) + "'");
             }
             return number.movePointRight(3).longValueExact();
         } catch (ArithmeticException | NumberFormatException e) {
@@ -138,7 +139,7 @@ final class YamlSection implements AutoCloseable {
     }
 
     OptionalLong duration(String key) {
-        Optional<Long> value = take(key).map(YamlSection::millis);
+        Optional<Long> value = consume(key).map(YamlSection::millis);
         return value.isPresent() ? OptionalLong.of(value.get()) : OptionalLong.empty();
     }
 
@@ -187,7 +188,7 @@ final class YamlSection implements AutoCloseable {
 
     /** An amount of memory in MiB. */
     OptionalLong memory(String key) {
-        Optional<Long> value = take(key).map(node -> {
+        Optional<Long> value = consume(key).map(node -> {
             String text = scalar(node);
             long unit = text.endsWith("GiB") ? 1024 : text.endsWith("MiB") ? 1 : text.endsWith("TiB") ? 1 << 20 : 0;
             try {
@@ -206,7 +207,7 @@ final class YamlSection implements AutoCloseable {
 
     /** The elements of a list; a single value counts as a list of one, no value as none. */
     List<Node> list(String key) {
-        return take(key).map(YamlSection::elements).orElse(List.of());
+        return consume(key).map(YamlSection::elements).orElse(List.of());
     }
 
     static List<Node> elements(Node node) {
@@ -229,15 +230,15 @@ final class YamlSection implements AutoCloseable {
     }
 
     Optional<YamlSection> section(String key) {
-        return take(key).map(YamlSection::new);
+        return consume(key).map(YamlSection::new);
     }
 
     /** The entries of a mapping in the order of the file; none if the key is absent. */
     Map<String, Node> entries(String key) {
-        return section(key).map(YamlSection::takeAll).orElse(Map.of());
+        return section(key).map(YamlSection::consumeAll).orElse(Map.of());
     }
 
-    private Map<String, Node> takeAll() {
+    private Map<String, Node> consumeAll() {
         Map<String, Node> all = new LinkedHashMap<>(values);
         values.clear();
         return all;
@@ -251,7 +252,7 @@ final class YamlSection implements AutoCloseable {
 
     /** One of an enum's names, written in lower case with hyphens. */
     <E extends Enum<E>> Optional<E> choice(String key, Class<E> type) {
-        return take(key).map(node -> choice(node, type));
+        return consume(key).map(node -> choice(node, type));
     }
 
     static <E extends Enum<E>> E choice(Node node, Class<E> type) {

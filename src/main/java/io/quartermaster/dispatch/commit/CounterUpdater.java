@@ -16,11 +16,11 @@ public final class CounterUpdater {
 
     private final LiveCounterTotals liveCounterTotals = new LiveCounterTotals();
 
-    public LiveCounterTotals tally() {
+    public LiveCounterTotals totals() {
         return liveCounterTotals;
     }
 
-    public void quota(QuotaFacts facts) {
+    public void setQuota(QuotaFacts facts) {
         Map<UUID, Map<UUID, Long>> ofPolicies = new TreeMap<>();
         facts.groups().keySet().forEach(policy -> ofPolicies.put(policy, new TreeMap<>()));
         for (Level level : facts.levels()) {
@@ -30,28 +30,28 @@ public final class CounterUpdater {
                         .put(level.pool(), level.gpuMilli());
             }
         }
-        liveCounterTotals.tenant(facts.tenant(), !facts.suspended(), facts.reserved());
-        ofPolicies.forEach((policy, reserved) ->
-                liveCounterTotals.policy(facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
+        liveCounterTotals.setTenant(facts.tenant(), !facts.suspended(), facts.reserved());
+        ofPolicies.forEach((policy, reserved) -> liveCounterTotals.setPolicy(
+                facts.tenant(), policy, facts.groups().getOrDefault(policy, ""), reserved));
     }
 
-    public void workload(WorkloadRecord record) {
-        Place place = record.over()
+    public void setWorkload(WorkloadRecord record) {
+        Place place = record.isOver()
                 ? new Place.Over()
                 : record.attempt().map(CounterUpdater::holding).orElseGet(Place.Queued::new);
-        liveCounterTotals.workload(counted(record, place));
+        liveCounterTotals.setWorkload(toCountedWorkload(record, place));
     }
 
     /** Counts that the workload holds this amount of the pool from now on. */
-    public void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
-        liveCounterTotals.workload(counted(record, new Place.Holding(pool, gpuMilli)));
+    public void setHolding(WorkloadRecord record, UUID pool, long gpuMilli) {
+        liveCounterTotals.setWorkload(toCountedWorkload(record, new Place.Holding(pool, gpuMilli)));
     }
 
     private static Place holding(LiveAttempt attempt) {
         return new Place.Holding(attempt.pool(), attempt.heldGpuMilli());
     }
 
-    private static CountedWorkload counted(WorkloadRecord record, Place place) {
+    private static CountedWorkload toCountedWorkload(WorkloadRecord record, Place place) {
         WorkloadRecord.Terms terms = record.terms();
         return new CountedWorkload(
                 record.tenant(),

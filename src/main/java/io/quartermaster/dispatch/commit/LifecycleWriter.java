@@ -68,49 +68,51 @@ public final class LifecycleWriter {
      * or have to stop with it.
      */
     public void write(WorkloadRecord stored) {
-        WorkloadRecord record = surplus(stored);
+        WorkloadRecord record = applySurplusSteps(stored);
         WorkloadRecord after =
                 switch (LifecycleRules.next(record, lost.keySet())) {
-                    case LifecycleStep.Stay() -> stay(record);
-                    case LifecycleStep.Become become -> become(record, become);
-                    case LifecycleStep.Left() -> pauseEnded(record);
-                    case LifecycleStep.Progress progress -> progress(record, attempt(record), progress);
-                    case LifecycleStep.AskToStop ask -> askToStop(record, attempt(record), ask.reason());
+                    case LifecycleStep.NoStep() -> keepState(record);
+                    case LifecycleStep.ChangeState become -> changeState(record, become);
+                    case LifecycleStep.PauseEnded() -> pauseEnded(record);
+                    case LifecycleStep.Progress progress -> progress(record, requireAttempt(record), progress);
+                    case LifecycleStep.AskToStop ask -> askToStop(record, requireAttempt(record), ask.reason());
                     case LifecycleStep.Shorten shorten ->
-                        record.with(shorten(record, attempt(record), shorten.deadlineMillis()));
-                    case LifecycleStep.End end -> end(record, attempt(record), end);
+                        record.with(shortenDeadline(record, requireAttempt(record), shorten.deadlineMillis()));
+                    case LifecycleStep.End end -> endAttempt(record, requireAttempt(record), end);
                 };
-        notifyEngine(surplus(after));
+        notifyEngine(applySurplusSteps(after));
     }
 
     private void notifyEngine(WorkloadRecord after) {
         engine.accept(after);
-        if (after.over()) {
-            after.nomination().ifPresent(place -> rows.denomination(after.tenant(), after.id()));
+        if (after.isOver()) {
+            after.nomination().ifPresent(place -> rows.withdrawNomination(after.tenant(), after.id()));
         } else if (after.isHeldInQueue() && !after.isDelayed(fence.stampMillis()) && !after.isLeaving()) {
-            rows.reason(
+            rows.addReason(
                     after.id(),
                     PendingReasons.QUEUE_HELD,
-                    PendingReasons.heldInQueue(
+                    PendingReasons.heldInQueueReason(
                             facts.firstPool(after), after.terms().queueName()));
         }
         written.put(after.id(), after);
     }
 
     /** A node can also be lost while its attempt is stopping and waits for other nodes. */
-    private WorkloadRecord stay(WorkloadRecord record) {
+    private WorkloadRecord keepState(WorkloadRecord record) {
         record.attempt()
                 .filter(attempt -> attempt.nodes().stream().anyMatch(lost::containsKey))
-                .ifPresent(attempt -> outOfContact(record.tenant(), attempt));
+                .ifPresent(attempt -> recordSilence(record.tenant(), attempt));
         return record;
     }
 
-    private WorkloadRecord become(WorkloadRecord record, LifecycleStep.Become become) {
+    private WorkloadRecord changeState(WorkloadRecord record, LifecycleStep.ChangeState become) {
         JsonObject more = new JsonObject();
         become.endReason().ifPresent(reason -> more.put("end_reason", reason));
-        rows.workloadState(record, become.state(), more);
+        rows.setWorkloadState(record, become.state(), more);
         WorkloadRecord after = record.without(
-                become.state(), record.atHeadSinceMillis(), record.setbacks().withoutDelay());
+                become.state(),
+                record.atHeadSinceMillis(),
+                record.retryBackoff().withoutDelay());
         return record.paused().isEmpty()
                 ? after
                 : endPause(after, record.paused().get());
@@ -121,55 +123,56 @@ public final class LifecycleWriter {
      * they are over.
      */
     private WorkloadRecord endPause(WorkloadRecord after, PausedWork work) {
-        rows.touch(work.node());
-        if (after.over() || LifecycleRules.isAbandoned(after)) {
+        rows.touchNode(work.node());
+        if (after.isOver() || LifecycleRules.isAbandoned(after)) {
             return after.leaving(Optional.empty());
         }
-        rows.workloadLeaves(after.id(), work.attempt(), work.node(), OptionalLong.empty());
+        rows.setWorkloadPausing(after.id(), work.attempt(), work.node(), OptionalLong.empty());
         if (after.state() instanceof WorkloadState.Waiting) {
-            rows.reason(after.id(), PendingReasons.RETRY, PendingReasons.leaving(facts.firstPool(after)));
+            rows.addReason(after.id(), PendingReasons.RETRY, PendingReasons.leavingReason(facts.firstPool(after)));
         }
         return after;
     }
 
     private WorkloadRecord pauseEnded(WorkloadRecord record) {
-        rows.workloadLeft(record);
+        rows.addEndedPause(record);
         return record.leaving(Optional.empty());
     }
 
     private WorkloadRecord progress(WorkloadRecord record, LiveAttempt attempt, LifecycleStep.Progress progress) {
         WorkloadRecord after = record.with(progress(record.tenant(), attempt, progress.state()));
         if (!record.state().equals(after.state())) {
-            rows.workloadState(record, after.state(), new JsonObject().put("attempt", attempt.number()));
+            rows.setWorkloadState(record, after.state(), new JsonObject().put("attempt", attempt.number()));
         }
         return after;
     }
 
     private WorkloadRecord askToStop(WorkloadRecord record, LiveAttempt attempt, AttemptStopReason reason) {
-        rows.workloadState(record, new WorkloadState.Stopping(), new JsonObject().put("attempt", attempt.number()));
-        return record.with(stop(record, attempt, reason));
+        rows.setWorkloadState(record, new WorkloadState.Stopping(), new JsonObject().put("attempt", attempt.number()));
+        return record.with(stopAttempt(record, attempt, reason));
     }
 
-    private WorkloadRecord end(WorkloadRecord record, LiveAttempt attempt, LifecycleStep.End end) {
+    private WorkloadRecord endAttempt(WorkloadRecord record, LiveAttempt attempt, LifecycleStep.End end) {
         JsonObject more = new JsonObject()
                 .put("attempt", attempt.number())
                 .put("outcome", end.outcome().word())
                 .put("at_head", end.atHead());
         end.endReason().ifPresent(reason -> more.put("end_reason", reason));
         RetryBackoff retryBackoff = end.outcome() == AttemptOutcome.LOST
-                ? record.setbacks().afterLoss(attempt.boundMillis(), fence.stampMillis())
+                ? record.retryBackoff().afterLoss(attempt.boundMillis(), fence.stampMillis())
                 : RetryBackoff.NONE;
-        rows.workloadState(record, end.state(), more, retryBackoff);
+        rows.setWorkloadState(record, end.state(), more, retryBackoff);
         OptionalLong atHeadSince = end.atHead() ? OptionalLong.of(fence.stampMillis()) : OptionalLong.empty();
         WorkloadRecord after = record.without(end.state(), atHeadSince, retryBackoff);
-        if (end.outcome() == AttemptOutcome.PAUSED && !after.over()) {
+        if (end.outcome() == AttemptOutcome.PAUSED && !after.isOver()) {
             after = keepPaused(after, attempt);
         }
         if (after.isDelayed(fence.stampMillis())) {
-            rows.reason(after.id(), PendingReasons.RETRY, PendingReasons.retry(facts.firstPool(after), retryBackoff));
+            rows.addReason(
+                    after.id(), PendingReasons.RETRY, PendingReasons.retryReason(facts.firstPool(after), retryBackoff));
         }
-        rows.attemptEnded(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
-        free(record.tenant(), attempt);
+        rows.addEndedAttempt(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
+        freeAttempt(record.tenant(), attempt);
         return after;
     }
 
@@ -177,38 +180,40 @@ public final class LifecycleWriter {
     private WorkloadRecord keepPaused(WorkloadRecord after, LiveAttempt attempt) {
         UUID node = attempt.nodes().getFirst();
         long untilMillis = fence.stampMillis() + pausedForMillis;
-        rows.workloadLeaves(after.id(), attempt.id(), node, OptionalLong.of(untilMillis));
+        rows.setWorkloadPausing(after.id(), attempt.id(), node, OptionalLong.of(untilMillis));
         return after.leaving(Optional.of(new PausedWork(
                 attempt.id(),
                 node,
                 attempt.pool(),
                 attempt.gpuMilli(),
                 untilMillis,
-                PausedWork.Processes.STAND_STILL,
+                PausedWork.Processes.SUSPENDED,
                 true)));
     }
 
-    private WorkloadRecord surplus(WorkloadRecord record) {
+    private WorkloadRecord applySurplusSteps(WorkloadRecord record) {
         WorkloadRecord after = record;
         if (record.attempt().isPresent()) {
             for (SurplusWorker worker : record.attempt().get().surplus().workers()) {
-                LiveAttempt core = attempt(after);
+                LiveAttempt core = requireAttempt(after);
                 LiveAttempt attempt = worker.attempt();
                 core = switch (LifecycleRules.next(core, worker, lost.keySet())) {
-                    case SurplusStep.Stay() -> core;
+                    case SurplusStep.NoStep() -> core;
                     case SurplusStep.Progress(WorkloadAttemptState.Wanted state) ->
                         core.with(core.surplus()
                                 .with(new SurplusWorker(worker.number(), progress(record.tenant(), attempt, state))));
                     case SurplusStep.AskToStop(AttemptStopReason reason) ->
-                        core.with(
-                                core.surplus().with(new SurplusWorker(worker.number(), stop(record, attempt, reason))));
+                        core.with(core.surplus()
+                                .with(new SurplusWorker(worker.number(), stopAttempt(record, attempt, reason))));
                     case SurplusStep.Shorten(long deadlineMillis) ->
                         core.with(core.surplus()
-                                .with(new SurplusWorker(worker.number(), shorten(record, attempt, deadlineMillis))));
+                                .with(new SurplusWorker(
+                                        worker.number(), shortenDeadline(record, attempt, deadlineMillis))));
                     case SurplusStep.End end -> {
-                        rows.attemptEnded(record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
-                        free(record.tenant(), attempt);
-                        yield core.with(core.surplus().without(worker, end.forGood()));
+                        rows.addEndedAttempt(
+                                record.tenant(), attempt.id(), end.outcome(), end.exitCode(), end.message());
+                        freeAttempt(record.tenant(), attempt);
+                        yield core.with(core.surplus().without(worker, end.isFinal()));
                     }
                 };
                 after = after.with(core);
@@ -218,29 +223,29 @@ public final class LifecycleWriter {
     }
 
     private LiveAttempt progress(TenantId tenant, LiveAttempt attempt, WorkloadAttemptState.Wanted state) {
-        rows.attemptProgress(tenant, attempt.id(), state);
+        rows.addAttemptProgress(tenant, attempt.id(), state);
         if (state instanceof WorkloadAttemptState.Running) {
-            phase(tenant, attempt, "running", fence.stampMillis());
+            recordPhase(tenant, attempt, "running", fence.stampMillis());
         }
-        return attempt.as(state);
+        return attempt.withState(state);
     }
 
-    private LiveAttempt stop(WorkloadRecord record, LiveAttempt attempt, AttemptStopReason reason) {
+    private LiveAttempt stopAttempt(WorkloadRecord record, LiveAttempt attempt, AttemptStopReason reason) {
         long grace = Math.min(
                 record.terms().graceMillis(),
                 Math.max(0, record.stopByMillis().orElse(Long.MAX_VALUE) - fence.stampMillis()));
-        rows.attemptStopping(record.tenant(), attempt.id(), reason, grace);
-        if (!outOfContact(record.tenant(), attempt)) {
-            phase(record.tenant(), attempt, "stopping", fence.stampMillis());
+        rows.addAttemptStop(record.tenant(), attempt.id(), reason, grace);
+        if (!recordSilence(record.tenant(), attempt)) {
+            recordPhase(record.tenant(), attempt, "stopping", fence.stampMillis());
         }
-        touch(attempt);
-        return attempt.told(reason, fence.stampMillis() + grace);
+        touchNodes(attempt);
+        return attempt.withStop(reason, fence.stampMillis() + grace);
     }
 
-    private LiveAttempt shorten(WorkloadRecord record, LiveAttempt attempt, long deadlineMillis) {
-        rows.attemptDueBy(record.tenant(), attempt.id(), deadlineMillis);
-        touch(attempt);
-        return attempt.dueBy(deadlineMillis);
+    private LiveAttempt shortenDeadline(WorkloadRecord record, LiveAttempt attempt, long deadlineMillis) {
+        rows.addAttemptDeadline(record.tenant(), attempt.id(), deadlineMillis);
+        touchNodes(attempt);
+        return attempt.withDeadline(deadlineMillis);
     }
 
     /**
@@ -248,20 +253,20 @@ public final class LifecycleWriter {
      * not cause the time in between, so that time has the phase {@code ended}. A loss of the node may be recorded
      * already; it is recorded again, because a leader may end between giving the node up and recording it.
      */
-    private void free(TenantId tenant, LiveAttempt attempt) {
-        if (!outOfContact(tenant, attempt)) {
+    private void freeAttempt(TenantId tenant, LiveAttempt attempt) {
+        if (!recordSilence(tenant, attempt)) {
             attempt.workEndedMillis().stream()
                     .filter(ended -> ended < fence.stampMillis())
-                    .forEach(ended -> phase(tenant, attempt, "ended", ended));
+                    .forEach(ended -> recordPhase(tenant, attempt, "ended", ended));
         }
         if (attempt.gpuMilli() > 0) {
-            rows.usage(
+            rows.addUsageEvent(
                     tenant,
                     "freed",
                     attempt.pool(),
                     new JsonObject().put("allocation_id", attempt.id().toString()));
         }
-        touch(attempt);
+        touchNodes(attempt);
     }
 
     /**
@@ -271,27 +276,27 @@ public final class LifecycleWriter {
      *
      * @return whether a node of the attempt is out of contact
      */
-    private boolean outOfContact(TenantId tenant, LiveAttempt attempt) {
+    private boolean recordSilence(TenantId tenant, LiveAttempt attempt) {
         OptionalLong since = LongStream.concat(
                         attempt.silentSinceMillis().stream(),
                         attempt.nodes().stream()
-                                .filter(node -> lost.containsKey(node) && !attempt.hasToldItsEnd(node))
+                                .filter(node -> lost.containsKey(node) && !attempt.hasReportedEnd(node))
                                 .mapToLong(node -> lost.getOrDefault(node, fence.stampMillis())))
                 .min();
-        since.ifPresent(millis -> phase(tenant, attempt, "out-of-contact", millis));
+        since.ifPresent(millis -> recordPhase(tenant, attempt, "out-of-contact", millis));
         return since.isPresent();
     }
 
-    private void phase(TenantId tenant, LiveAttempt attempt, String phase, long sinceMillis) {
+    private void recordPhase(TenantId tenant, LiveAttempt attempt, String phase, long sinceMillis) {
         long since = Math.max(attempt.boundMillis(), sinceMillis);
-        rows.phase(tenant, attempt, phase, Math.min(since, fence.stampMillis()));
+        rows.addPhase(tenant, attempt, phase, Math.min(since, fence.stampMillis()));
     }
 
-    private void touch(LiveAttempt attempt) {
-        attempt.nodes().forEach(rows::touch);
+    private void touchNodes(LiveAttempt attempt) {
+        attempt.nodes().forEach(rows::touchNode);
     }
 
-    private static LiveAttempt attempt(WorkloadRecord record) {
+    private static LiveAttempt requireAttempt(WorkloadRecord record) {
         return record.attempt()
                 .orElseThrow(() -> new IllegalStateException("workload " + record.id() + " has no live attempt"));
     }

@@ -16,7 +16,7 @@ import org.jboss.logging.Logger;
 public final class NodeLossHandler {
 
     /** The most nodes in one cycle: after an outage all nodes may be lost, and a cycle has a time limit. */
-    public static final int MOST = 500;
+    public static final int MAX_NODES_PER_CYCLE = 500;
 
     private static final Logger LOG = Logger.getLogger(NodeLossHandler.class);
 
@@ -28,7 +28,7 @@ public final class NodeLossHandler {
      *
      * @return the last contact of each node
      */
-    public static Map<UUID, Long> giveUp(SystemTransaction transaction, Fence fence) {
+    public static Map<UUID, Long> markLostNodes(SystemTransaction transaction, Fence fence) {
         Map<UUID, Long> lost = new TreeMap<>();
         for (Row row : transaction.run("""
                 update node_contact set lost_at = $1
@@ -36,7 +36,7 @@ public final class NodeLossHandler {
                     select node_id from node_contact where lost_at is null and lease_until <= $1
                      order by lease_until, node_id limit $2 for update skip locked))
                 returning node_id, last_heard
-                """, fence.stamp(), MOST)) {
+                """, fence.stamp(), MAX_NODES_PER_CYCLE)) {
             lost.put(row.getUUID("node_id"), CellReader.millis(row.getOffsetDateTime("last_heard")));
         }
         if (!lost.isEmpty()) {

@@ -26,11 +26,11 @@ public final class PendingReasons {
     /** A reason of the leader too: the engine does not consider the workloads of a held queue. */
     public static final String QUEUE_HELD = "QUEUE_HELD";
 
-    private final int perPlan;
+    private final int maxPerPlan;
     private final Map<WorkloadId, WaitReasons> pending = new LinkedHashMap<>();
 
-    public PendingReasons(int perPlan) {
-        this.perPlan = perPlan;
+    public PendingReasons(int maxPerPlan) {
+        this.maxPerPlan = maxPerPlan;
     }
 
     public void add(List<WaitReasons> waits) {
@@ -42,7 +42,7 @@ public final class PendingReasons {
         pending.remove(workload);
     }
 
-    static JsonArray retry(PoolId pool, RetryBackoff retryBackoff) {
+    static JsonArray retryReason(PoolId pool, RetryBackoff retryBackoff) {
         return new JsonArray()
                 .add(new JsonObject()
                         .put("pool", pool.value())
@@ -54,7 +54,7 @@ public final class PendingReasons {
                                         + "lost. Hold and release the workload to retry it immediately."));
     }
 
-    static JsonArray heldInQueue(PoolId pool, String queue) {
+    static JsonArray heldInQueueReason(PoolId pool, String queue) {
         return new JsonArray()
                 .add(new JsonObject()
                         .put("pool", pool.value())
@@ -63,7 +63,7 @@ public final class PendingReasons {
                         .put("remedy", "Ask an admin to open queue " + queue + " again."));
     }
 
-    static JsonArray leaving(PoolId pool) {
+    static JsonArray leavingReason(PoolId pool) {
         return new JsonArray()
                 .add(new JsonObject()
                         .put("pool", pool.value())
@@ -77,12 +77,12 @@ public final class PendingReasons {
     /** Writes the oldest reasons; returns true if some are left. */
     public boolean write(PlanRows rows) {
         Iterator<WaitReasons> oldest = pending.values().iterator();
-        for (int n = 0; n < perPlan && oldest.hasNext(); n++) {
+        for (int n = 0; n < maxPerPlan && oldest.hasNext(); n++) {
             WaitReasons waitReasons = oldest.next();
             oldest.remove();
             JsonArray perPool = new JsonArray();
             waitReasons.perPool().forEach(reason -> perPool.add(json(reason)));
-            rows.reason(
+            rows.addReason(
                     UUID.fromString(waitReasons.workload().value()),
                     waitReasons.reason().code().name(),
                     perPool);

@@ -48,7 +48,7 @@ public final class PlanTranslation {
     private final Function<PoolId, UUID> pools;
     private final Map<UUID, String> clusters;
     private final Set<UUID> pausing;
-    private final Function<UUID, WorkloadRecord.Binding> told;
+    private final Function<UUID, WorkloadRecord.Binding> publishedBinding;
     /** The numbers of the attempts that start in this plan, by workload. */
     private final Map<UUID, Integer> started = new HashMap<>();
     /** The workloads with a nominated place from this plan on. If one of them is a victim, it moves to that place. */
@@ -67,13 +67,13 @@ public final class PlanTranslation {
             Function<PoolId, UUID> pools,
             Map<UUID, String> clusters,
             Set<UUID> pausing,
-            Function<UUID, WorkloadRecord.Binding> told) {
+            Function<UUID, WorkloadRecord.Binding> publishedBinding) {
         this.rows = rows;
         this.fence = fence;
         this.pools = pools;
         this.clusters = clusters;
         this.pausing = pausing;
-        this.told = told;
+        this.publishedBinding = publishedBinding;
     }
 
     /** @param records of all workloads that the plan decides about, and of all preemptors */
@@ -86,18 +86,18 @@ public final class PlanTranslation {
         for (Decision decision : plan.decisions()) {
             UUID decided = UUID.fromString(decision.workload().value());
             WorkloadRecord workload =
-                    record(records, decided, successor(decision).orElse(decided));
+                    requireRecord(records, decided, preemptorOf(decision).orElse(decided));
             switch (decision) {
                 case Decision.Start start -> start(workload, start);
                 case Decision.Evict evict -> preempt(workload, evict, records);
                 case Decision.Nominate nominate ->
-                    rows.nomination(
+                    rows.addNomination(
                             workload.tenant(),
                             workload.id(),
                             pools.apply(nominate.place().pool()),
                             EngineFacts.nominationBody(nominate.place()));
                 case Decision.WithdrawNomination withdrawNomination ->
-                    rows.denomination(workload.tenant(), workload.id());
+                    rows.withdrawNomination(workload.tenant(), workload.id());
                 case Decision.Grow grow -> grow(workload, grow);
                 case Decision.Shrink shrink -> shrink(workload, shrink, records);
             }
@@ -105,7 +105,7 @@ public final class PlanTranslation {
     }
 
     /** The workload for which a decision makes room, if any. */
-    public static Optional<UUID> successor(Decision decision) {
+    public static Optional<UUID> preemptorOf(Decision decision) {
         return switch (decision) {
             case Decision.Evict evict -> evict.successor().map(id -> UUID.fromString(id.value()));
             case Decision.Shrink shrink -> shrink.successor().map(id -> UUID.fromString(id.value()));
@@ -117,9 +117,9 @@ public final class PlanTranslation {
     }
 
     private void start(WorkloadRecord workload, Decision.Start start) {
-        if (workload.attempt().isPresent() || workload.over()) {
+        if (workload.attempt().isPresent() || workload.isOver()) {
             throw PlanFailedException.invalidDecision(
-                    workload.id() + " is to start but " + (workload.over() ? "is over" : "has a live attempt"),
+                    workload.id() + " is to start but " + (workload.isOver() ? "is over" : "has a live attempt"),
                     workload.id());
         }
         int number = workload.attempts() + 1;
@@ -129,24 +129,24 @@ public final class PlanTranslation {
                 number,
                 OptionalInt.empty(),
                 start.allocation(),
-                resumed(workload, start),
+                resumedAttempt(workload, start),
                 start.rule(),
                 start.fromReservation());
-        rows.workloadStarts(
+        rows.setWorkloadStarting(
                 workload,
-                told.apply(workload.id()),
+                publishedBinding.apply(workload.id()),
                 new JsonObject()
                         .put("attempts", number)
                         .put("attempt", number)
                         .put("pool", start.allocation().pool().value())
                         .put("rule", word(start.rule())));
         if (workload.nomination().isPresent()) {
-            rows.denomination(workload.tenant(), workload.id());
+            rows.withdrawNomination(workload.tenant(), workload.id());
         }
     }
 
     /** While a workload has paused processes on a node, it may start only by resuming them. */
-    private static Optional<UUID> resumed(WorkloadRecord workload, Decision.Start start) {
+    private static Optional<UUID> resumedAttempt(WorkloadRecord workload, Decision.Start start) {
         workload.paused()
                 .filter(work ->
                         !start.allocation().touches(new NodeId(work.node().toString())))
@@ -161,7 +161,8 @@ public final class PlanTranslation {
     private void grow(WorkloadRecord workload, Decision.Grow grow) {
         // The workload may start in the same plan.
         Integer startedNow = started.get(workload.id());
-        int number = startedNow == null ? attempt(workload, workload.id()).number() : startedNow;
+        int number =
+                startedNow == null ? requireAttempt(workload, workload.id()).number() : startedNow;
         for (Worker worker : grow.added().workers()) {
             bind(
                     workload,
@@ -173,7 +174,7 @@ public final class PlanTranslation {
                     false);
         }
         WorkloadState state = startedNow == null ? workload.state() : new WorkloadState.Starting();
-        rows.feed(
+        rows.addFeedEntry(
                 workload.tenant(),
                 workload.id(),
                 new JsonObject()
@@ -182,7 +183,7 @@ public final class PlanTranslation {
                         .put("pool", grow.added().pool().value())
                         .put("rule", word(grow.rule())));
         if (workload.nomination().isPresent()) {
-            rows.denomination(workload.tenant(), workload.id());
+            rows.withdrawNomination(workload.tenant(), workload.id());
         }
     }
 
@@ -196,20 +197,20 @@ public final class PlanTranslation {
             boolean fromReservation) {
         UUID pool = pools.apply(allocation.pool());
         UUID attempt = Ids.next();
-        rows.newAttempt(
+        rows.addAttempt(
                 workload, attempt, number, surplus, pool, allocation.gpuMilli(), resumes, word(rule), fromReservation);
         String cluster = allocation.pool().value();
         for (Worker worker : allocation.workers()) {
             EngineFacts.devices(worker.place())
-                    .forEach(device -> rows.device(workload.tenant(), attempt, worker.number(), device));
+                    .forEach(device -> rows.addDevice(workload.tenant(), attempt, worker.number(), device));
             if (worker.place() instanceof Place.OnNode onNode) {
                 UUID node = UUID.fromString(onNode.node().value());
-                rows.startsOn(node, pool);
+                rows.addStart(node, pool);
                 cluster = clusters.getOrDefault(node, cluster);
             }
         }
         if (allocation.gpuMilli() > 0) {
-            rows.usage(
+            rows.addUsageEvent(
                     workload.tenant(),
                     "allocated",
                     pool,
@@ -235,22 +236,26 @@ public final class PlanTranslation {
     }
 
     private void preempt(WorkloadRecord victim, Decision.Evict evict, Map<UUID, WorkloadRecord> records) {
-        LiveAttempt attempt = attempt(victim, successor(evict).orElse(victim.id()));
-        Optional<WorkloadRecord> successor = successor(evict).map(id -> record(records, id, id));
-        rows.workloadState(victim, new WorkloadState.Stopping(), told(victim, attempt, evict.cause(), successor));
-        stop(victim, attempt, reason(victim, attempt), evict.cause(), evict.receipt(), successor, records);
+        LiveAttempt attempt = requireAttempt(victim, preemptorOf(evict).orElse(victim.id()));
+        Optional<WorkloadRecord> successor = preemptorOf(evict).map(id -> requireRecord(records, id, id));
+        rows.setWorkloadState(
+                victim, new WorkloadState.Stopping(), stopDetails(victim, attempt, evict.cause(), successor));
+        stop(victim, attempt, stopReason(victim, attempt), evict.cause(), evict.receipt(), successor, records);
         for (SurplusWorker worker : attempt.surplus().workers()) {
-            if (!worker.attempt().stopping()) {
+            if (!worker.attempt().isStopping()) {
                 stop(victim, worker.attempt(), AttemptStopReason.PREEMPTED);
             }
         }
     }
 
     private void shrink(WorkloadRecord victim, Decision.Shrink shrink, Map<UUID, WorkloadRecord> records) {
-        LiveAttempt core = attempt(victim, successor(shrink).orElse(victim.id()));
-        Optional<WorkloadRecord> successor = successor(shrink).map(id -> record(records, id, id));
-        JsonObject told = told(victim, core, shrink.cause(), successor);
-        rows.feed(victim.tenant(), victim.id(), told.put("state", victim.state().word()));
+        LiveAttempt core = requireAttempt(victim, preemptorOf(shrink).orElse(victim.id()));
+        Optional<WorkloadRecord> successor = preemptorOf(shrink).map(id -> requireRecord(records, id, id));
+        JsonObject details = stopDetails(victim, core, shrink.cause(), successor);
+        rows.addFeedEntry(
+                victim.tenant(),
+                victim.id(),
+                details.put("state", victim.state().word()));
         Set<Integer> leaving = new TreeSet<>(shrink.workers());
         for (SurplusWorker worker : core.surplus().workers()) {
             if (leaving.remove(worker.number())) {
@@ -267,12 +272,12 @@ public final class PlanTranslation {
         if (!leaving.isEmpty()) {
             throw PlanFailedException.invalidDecision(
                     victim.id() + " is to lose workers that are not among its surplus workers: " + leaving,
-                    successor(shrink).orElse(victim.id()));
+                    preemptorOf(shrink).orElse(victim.id()));
         }
     }
 
     /** A victim with one worker is paused if its policy says so and its node can do it, unless it moves. */
-    private AttemptStopReason reason(WorkloadRecord victim, LiveAttempt attempt) {
+    private AttemptStopReason stopReason(WorkloadRecord victim, LiveAttempt attempt) {
         boolean pauses = victim.terms().onPreemption() == PreemptionAction.PAUSE
                 && victim.terms().workers() == 1
                 && WorkloadRecord.isCountedAlike(victim.terms().gpus())
@@ -283,18 +288,18 @@ public final class PlanTranslation {
         return pauses ? AttemptStopReason.PAUSED : AttemptStopReason.PREEMPTED;
     }
 
-    private static JsonObject told(
+    private static JsonObject stopDetails(
             WorkloadRecord victim,
             LiveAttempt attempt,
             EvictionCause evictionCause,
             Optional<WorkloadRecord> successor) {
-        JsonObject told = new JsonObject().put("attempt", attempt.number()).put("cause", word(evictionCause));
-        named(successor, victim.tenant()).ifPresent(id -> told.put("for", id.toString()));
-        return told;
+        JsonObject details = new JsonObject().put("attempt", attempt.number()).put("cause", word(evictionCause));
+        visibleTo(successor, victim.tenant()).ifPresent(id -> details.put("for", id.toString()));
+        return details;
     }
 
     /** The preemptor of a victim, if the victim's tenant may see it. */
-    private static Optional<UUID> named(Optional<WorkloadRecord> successor, TenantId tenant) {
+    private static Optional<UUID> visibleTo(Optional<WorkloadRecord> successor, TenantId tenant) {
         return successor.filter(one -> one.tenant().equals(tenant)).map(WorkloadRecord::id);
     }
 
@@ -315,15 +320,15 @@ public final class PlanTranslation {
                 .put("attempt_id", attempt.id().toString())
                 .put("cause", word(evictionCause))
                 .put("receipt", receipt(evictionReceipt, victim.tenant(), records));
-        named(successor, victim.tenant()).ifPresent(id -> row.put("for_workload", id.toString()));
-        rows.preemption(row);
+        visibleTo(successor, victim.tenant()).ifPresent(id -> row.put("for_workload", id.toString()));
+        rows.addPreemption(row);
     }
 
     private void stop(WorkloadRecord victim, LiveAttempt attempt, AttemptStopReason reason) {
-        rows.attemptStopping(
+        rows.addAttemptStop(
                 victim.tenant(), attempt.id(), reason, victim.terms().graceMillis());
-        rows.phase(victim.tenant(), attempt, "stopping", fence.stampMillis());
-        attempt.nodes().forEach(rows::touch);
+        rows.addPhase(victim.tenant(), attempt, "stopping", fence.stampMillis());
+        attempt.nodes().forEach(rows::touchNode);
     }
 
     /**
@@ -370,13 +375,13 @@ public final class PlanTranslation {
         return value.name().toLowerCase(Locale.ROOT).replace('_', '-');
     }
 
-    private static LiveAttempt attempt(WorkloadRecord workload, UUID decidedFor) {
+    private static LiveAttempt requireAttempt(WorkloadRecord workload, UUID decidedFor) {
         return workload.attempt()
                 .orElseThrow(() -> PlanFailedException.invalidDecision(
                         workload.id() + " is to change but has no live attempt", decidedFor));
     }
 
-    private static WorkloadRecord record(Map<UUID, WorkloadRecord> records, UUID id, UUID decidedFor) {
+    private static WorkloadRecord requireRecord(Map<UUID, WorkloadRecord> records, UUID id, UUID decidedFor) {
         WorkloadRecord found = records.get(id);
         if (found == null) {
             throw PlanFailedException.invalidDecision(

@@ -23,7 +23,7 @@ public final class ReservedLevels {
 
     private record Key(TenantId tenant, UUID pool, @Nullable UUID policy) {}
 
-    private final Map<Key, Long> told = new HashMap<>();
+    private final Map<Key, Long> published = new HashMap<>();
 
     public void load(SystemTransaction transaction) {
         for (Row row : transaction.run("""
@@ -34,27 +34,27 @@ public final class ReservedLevels {
                 """)) {
             Key key =
                     new Key(new TenantId(row.getString("tenant_id")), row.getUUID("pool_id"), row.getUUID("policy_id"));
-            told.put(key, row.getLong("gpu_milli"));
+            published.put(key, row.getLong("gpu_milli"));
         }
     }
 
-    public void state(List<QuotaFacts> facts, PlanRows rows) {
+    public void publish(List<QuotaFacts> facts, PlanRows rows) {
         for (QuotaFacts fact : facts) {
             Set<Key> now = new HashSet<>();
             for (Level level : fact.levels()) {
                 Key key = new Key(fact.tenant(), level.pool(), level.policy());
                 now.add(key);
-                tell(key, level.gpuMilli(), rows);
+                publishLevel(key, level.gpuMilli(), rows);
             }
-            List<Key> gone = told.keySet().stream()
+            List<Key> gone = published.keySet().stream()
                     .filter(key -> key.tenant().equals(fact.tenant()) && !now.contains(key))
                     .toList();
-            gone.forEach(key -> tell(key, 0, rows));
+            gone.forEach(key -> publishLevel(key, 0, rows));
         }
     }
 
-    private void tell(Key key, long gpuMilli, PlanRows rows) {
-        Long before = told.put(key, gpuMilli);
+    private void publishLevel(Key key, long gpuMilli, PlanRows rows) {
+        Long before = published.put(key, gpuMilli);
         if (before == null ? gpuMilli == 0 : before == gpuMilli) {
             return;
         }
@@ -62,6 +62,7 @@ public final class ReservedLevels {
         if (key.policy() != null) {
             event.put("policy_id", key.policy().toString());
         }
-        rows.usage(key.tenant(), key.policy() == null ? "tenant-reserved" : "policy-reserved", key.pool(), event);
+        rows.addUsageEvent(
+                key.tenant(), key.policy() == null ? "tenant-reserved" : "policy-reserved", key.pool(), event);
     }
 }

@@ -30,46 +30,46 @@ import java.util.function.Function;
  *
  * <p>Of several workloads, the first in scheduling order count, as far as they fit into the reservation together. Each
  * counts in one pool: the first in its order that owes it room. The class receives the complete state as it changes;
- * {@link #changed} returns the levels that the ledger does not have yet.
+ * {@link #drainChanges} returns the levels that the ledger does not have yet.
  */
 public final class UnmetReservations {
 
     /** From now on, this amount of the tenant's reservation in the pool is requested and not honoured. */
     public record Level(TenantId tenant, UUID pool, long gpuMilli) {}
 
-    private static final Comparator<Waiting> FIRST_IN_LINE = Comparator.<Waiting>comparingInt(
+    private static final Comparator<WaitingWork> QUEUE_ORDER = Comparator.<WaitingWork>comparingInt(
                     waiting -> -waiting.priority())
             .thenComparing(waiting -> !waiting.atHead())
-            .thenComparingLong(Waiting::place)
-            .thenComparingLong(Waiting::sequence)
-            .thenComparing(Waiting::id);
+            .thenComparingLong(WaitingWork::place)
+            .thenComparingLong(WaitingWork::sequence)
+            .thenComparing(WaitingWork::id);
 
-    private record Waiting(
+    private record WaitingWork(
             UUID id, int priority, boolean atHead, long place, long sequence, WorkloadRecord.Terms terms) {}
 
-    private record Held(UUID pool, long gpuMilli) {}
+    private record HeldAmount(UUID pool, long gpuMilli) {}
 
-    private static final class OfTenant {
+    private static final class TenantReservations {
         private Map<UUID, Long> reserved = Map.of();
         /** The pools with a fence, by policy. */
         private Map<UUID, Set<UUID>> fenced = Map.of();
 
-        private final Map<UUID, Held> held = new HashMap<>();
+        private final Map<UUID, HeldAmount> held = new HashMap<>();
         private final Map<UUID, Long> used = new HashMap<>();
-        private final Map<UUID, Waiting> waiting = new HashMap<>();
+        private final Map<UUID, WaitingWork> waiting = new HashMap<>();
         /** The waiting workloads for which some pool has no room, in scheduling order. */
-        private final SortedSet<Waiting> line = new TreeSet<>(FIRST_IN_LINE);
+        private final SortedSet<WaitingWork> queue = new TreeSet<>(QUEUE_ORDER);
 
-        private final SortedMap<UUID, Long> told = new TreeMap<>();
+        private final SortedMap<UUID, Long> published = new TreeMap<>();
     }
 
     private final Function<PoolId, UUID> pools;
-    private final SortedMap<TenantId, OfTenant> tenants = new TreeMap<>();
+    private final SortedMap<TenantId, TenantReservations> tenants = new TreeMap<>();
     private final Map<UUID, TenantId> tenantOf = new HashMap<>();
     /** By waiting workload: the pools without room for it, in its order; never empty. */
-    private final Map<UUID, List<UUID>> roomless = new HashMap<>();
+    private final Map<UUID, List<UUID>> poolsWithoutRoom = new HashMap<>();
 
-    private final SortedSet<TenantId> touched = new TreeSet<>();
+    private final SortedSet<TenantId> changedTenants = new TreeSet<>();
 
     public UnmetReservations(Function<PoolId, UUID> pools) {
         this.pools = pools;
@@ -81,12 +81,13 @@ public final class UnmetReservations {
                 select distinct on (tenant_id, kind, pool_id, policy_id) tenant_id, pool_id, gpu_milli from usage_event
                  where kind = 'unmet' order by tenant_id, kind, pool_id, policy_id, seq desc
                 """)) {
-            told(new Level(new TenantId(row.getString("tenant_id")), row.getUUID("pool_id"), row.getLong("gpu_milli")));
+            setPublished(new Level(
+                    new TenantId(row.getString("tenant_id")), row.getUUID("pool_id"), row.getLong("gpu_milli")));
         }
     }
 
-    void told(Level level) {
-        touch(level.tenant()).told.put(level.pool(), level.gpuMilli());
+    void setPublished(Level level) {
+        markChanged(level.tenant()).published.put(level.pool(), level.gpuMilli());
     }
 
     /**
@@ -94,8 +95,8 @@ public final class UnmetReservations {
      * @param fences by policy, the pools in which a fence of the tenant itself keeps its workloads from reclaiming all
      *     that they otherwise could
      */
-    public void reserved(TenantId tenant, Map<UUID, Long> gpuMilli, Map<UUID, List<PoolId>> fences) {
-        OfTenant known = touch(tenant);
+    public void setReserved(TenantId tenant, Map<UUID, Long> gpuMilli, Map<UUID, List<PoolId>> fences) {
+        TenantReservations known = markChanged(tenant);
         known.reserved = Map.copyOf(gpuMilli);
         Map<UUID, Set<UUID>> fenced = new HashMap<>();
         fences.forEach((policy, names) -> {
@@ -106,25 +107,26 @@ public final class UnmetReservations {
         known.fenced = fenced;
     }
 
-    public void workload(WorkloadRecord record) {
-        Optional<Held> held = record.attempt().map(attempt -> new Held(attempt.pool(), attempt.heldGpuMilli()));
+    public void setWorkload(WorkloadRecord record) {
+        Optional<HeldAmount> held =
+                record.attempt().map(attempt -> new HeldAmount(attempt.pool(), attempt.heldGpuMilli()));
         // A paused workload waits for its own node because its policy says so; other nodes may have room.
         boolean waits = held.isEmpty() && record.state() instanceof WorkloadState.Waiting && !record.isHeldInQueue();
-        place(record, waits, held);
+        updateWorkload(record, waits, held);
     }
 
     /** The workload holds this amount of the pool from now on. */
-    public void holds(WorkloadRecord record, UUID pool, long gpuMilli) {
-        place(record, false, Optional.of(new Held(pool, gpuMilli)));
+    public void setHolding(WorkloadRecord record, UUID pool, long gpuMilli) {
+        updateWorkload(record, false, Optional.of(new HeldAmount(pool, gpuMilli)));
     }
 
-    private void place(WorkloadRecord record, boolean waits, Optional<Held> held) {
-        OfTenant tenant = touch(record.tenant());
-        Waiting before = tenant.waiting.remove(record.id());
+    private void updateWorkload(WorkloadRecord record, boolean waits, Optional<HeldAmount> held) {
+        TenantReservations tenant = markChanged(record.tenant());
+        WaitingWork before = tenant.waiting.remove(record.id());
         if (before != null) {
-            tenant.line.remove(before);
+            tenant.queue.remove(before);
         }
-        Held heldBefore = tenant.held.remove(record.id());
+        HeldAmount heldBefore = tenant.held.remove(record.id());
         if (heldBefore != null) {
             tenant.used.merge(heldBefore.pool(), -heldBefore.gpuMilli(), Long::sum);
         }
@@ -133,20 +135,20 @@ public final class UnmetReservations {
             tenant.used.merge(now.pool(), now.gpuMilli(), Long::sum);
         });
         if (waits) {
-            Waiting now = new Waiting(
+            WaitingWork now = new WaitingWork(
                     record.id(),
                     record.priority(),
-                    record.atHead(),
+                    record.isAtHead(),
                     record.place().orElse(Long.MAX_VALUE),
                     record.sequence(),
                     record.terms());
             tenant.waiting.put(now.id(), now);
-            if (roomless.containsKey(now.id())) {
-                tenant.line.add(now);
+            if (poolsWithoutRoom.containsKey(now.id())) {
+                tenant.queue.add(now);
             }
             tenantOf.put(now.id(), record.tenant());
         } else {
-            roomless.remove(record.id());
+            poolsWithoutRoom.remove(record.id());
             tenantOf.remove(record.id());
         }
     }
@@ -155,7 +157,7 @@ public final class UnmetReservations {
      * Updates the reasons for waiting from a plan. If the plan has no reason for a workload, its previous reason still
      * holds.
      */
-    public void reasons(List<WaitReasons> waits) {
+    public void applyReasons(List<WaitReasons> waits) {
         for (WaitReasons waitReasons : waits) {
             UUID id = UUID.fromString(waitReasons.workload().value());
             TenantId tenant = tenantOf.get(id);
@@ -164,21 +166,21 @@ public final class UnmetReservations {
                         .filter(reason -> isNoRoom(reason.code()))
                         .map(reason -> pools.apply(reason.pool()))
                         .toList();
-                lineUp(touch(tenant), id, without);
+                enqueue(markChanged(tenant), id, without);
             }
         }
     }
 
-    private void lineUp(OfTenant tenant, UUID id, List<UUID> without) {
-        Waiting waiting = tenant.waiting.get(id);
+    private void enqueue(TenantReservations tenant, UUID id, List<UUID> without) {
+        WaitingWork waiting = tenant.waiting.get(id);
         if (waiting == null || without.isEmpty()) {
-            roomless.remove(id);
+            poolsWithoutRoom.remove(id);
             if (waiting != null) {
-                tenant.line.remove(waiting);
+                tenant.queue.remove(waiting);
             }
         } else {
-            roomless.put(id, without);
-            tenant.line.add(waiting);
+            poolsWithoutRoom.put(id, without);
+            tenant.queue.add(waiting);
         }
     }
 
@@ -198,24 +200,24 @@ public final class UnmetReservations {
     }
 
     /** The levels that differ from those that the ledger received last; afterwards they count as received. */
-    public List<Level> changed() {
+    public List<Level> drainChanges() {
         List<Level> changed = new ArrayList<>();
-        for (TenantId id : touched) {
-            OfTenant tenant = ofTenant(id);
+        for (TenantId id : changedTenants) {
+            TenantReservations tenant = reservationsOf(id);
             SortedMap<UUID, Long> now = unmet(tenant);
-            tenant.told.keySet().forEach(pool -> now.putIfAbsent(pool, 0L));
+            tenant.published.keySet().forEach(pool -> now.putIfAbsent(pool, 0L));
             now.forEach((pool, gpuMilli) -> {
-                if (!gpuMilli.equals(tenant.told.getOrDefault(pool, 0L))) {
+                if (!gpuMilli.equals(tenant.published.getOrDefault(pool, 0L))) {
                     changed.add(new Level(id, pool, gpuMilli));
                 }
             });
-            tenant.told.putAll(now);
+            tenant.published.putAll(now);
         }
-        touched.clear();
+        changedTenants.clear();
         return changed;
     }
 
-    private SortedMap<UUID, Long> unmet(OfTenant tenant) {
+    private SortedMap<UUID, Long> unmet(TenantReservations tenant) {
         SortedMap<UUID, Long> owed = new TreeMap<>();
         tenant.reserved.forEach((pool, reserved) -> {
             long left = reserved - tenant.used.getOrDefault(pool, 0L);
@@ -224,11 +226,11 @@ public final class UnmetReservations {
             }
         });
         SortedMap<UUID, Long> unmet = new TreeMap<>();
-        for (Waiting waiting : tenant.line) {
+        for (WaitingWork waiting : tenant.queue) {
             if (owed.isEmpty()) {
                 break;
             }
-            for (UUID pool : roomless.getOrDefault(waiting.id(), List.of())) {
+            for (UUID pool : poolsWithoutRoom.getOrDefault(waiting.id(), List.of())) {
                 long left = owed.getOrDefault(pool, 0L);
                 long asked = waiting.terms().startGpuMilli(pool);
                 boolean fenced = tenant.fenced
@@ -245,12 +247,12 @@ public final class UnmetReservations {
         return unmet;
     }
 
-    private OfTenant touch(TenantId tenant) {
-        touched.add(tenant);
-        return ofTenant(tenant);
+    private TenantReservations markChanged(TenantId tenant) {
+        changedTenants.add(tenant);
+        return reservationsOf(tenant);
     }
 
-    private OfTenant ofTenant(TenantId tenant) {
-        return tenants.computeIfAbsent(tenant, id -> new OfTenant());
+    private TenantReservations reservationsOf(TenantId tenant) {
+        return tenants.computeIfAbsent(tenant, id -> new TenantReservations());
     }
 }

@@ -9,13 +9,13 @@ import java.util.Optional;
 public sealed interface LifecycleStep {
 
     /** No step. */
-    record Stay() implements LifecycleStep {}
+    record NoStep() implements LifecycleStep {}
 
     /** The workload waits, is held, or is over without holding devices again. */
-    record Become(WorkloadState.WithoutAttempt state, Optional<String> endReason) implements LifecycleStep {}
+    record ChangeState(WorkloadState.WithoutAttempt state, Optional<String> endReason) implements LifecycleStep {}
 
     /** The workload keeps its state; its paused processes are over. */
-    record Left() implements LifecycleStep {}
+    record PauseEnded() implements LifecycleStep {}
 
     /** The attempt has progressed. */
     record Progress(WorkloadAttemptState.Wanted state) implements LifecycleStep {}

@@ -13,22 +13,22 @@ public record RetryBackoff(int quickLosses, OptionalLong retryAtMillis) {
     public static final RetryBackoff NONE = new RetryBackoff(0, OptionalLong.empty());
 
     /** The number of such losses of an attempt's surplus workers after which no further ones are requested. */
-    public static final int SURPLUS_LOSSES = 5;
+    public static final int MAX_SURPLUS_LOSSES = 5;
 
-    private static final long SOON_MILLIS = 60_000;
-    private static final long FIRST_MILLIS = 1_000;
-    private static final long LONGEST_MILLIS = 300_000;
+    private static final long QUICK_LOSS_MILLIS = 60_000;
+    private static final long FIRST_DELAY_MILLIS = 1_000;
+    private static final long MAX_DELAY_MILLIS = 300_000;
 
     /** Whether an attempt was lost soon after it was bound. */
     public static boolean isQuick(long boundMillis, long lostMillis) {
-        return lostMillis - boundMillis < SOON_MILLIS;
+        return lostMillis - boundMillis < QUICK_LOSS_MILLIS;
     }
 
     public RetryBackoff afterLoss(long boundMillis, long lostMillis) {
         if (!isQuick(boundMillis, lostMillis)) {
             return NONE;
         }
-        long delay = Math.min(LONGEST_MILLIS, FIRST_MILLIS << Math.min(quickLosses, 20));
+        long delay = Math.min(MAX_DELAY_MILLIS, FIRST_DELAY_MILLIS << Math.min(quickLosses, 20));
         return new RetryBackoff(quickLosses + 1, OptionalLong.of(lostMillis + delay));
     }
 
@@ -37,7 +37,7 @@ public record RetryBackoff(int quickLosses, OptionalLong retryAtMillis) {
         return new RetryBackoff(quickLosses, OptionalLong.empty());
     }
 
-    boolean delays(long nowMillis) {
+    boolean isDelayedAt(long nowMillis) {
         return retryAtMillis.isPresent() && retryAtMillis.getAsLong() > nowMillis;
     }
 

@@ -8,7 +8,7 @@ import java.util.Optional;
 public sealed interface SurplusStep {
 
     /** No step. */
-    record Stay() implements SurplusStep {}
+    record NoStep() implements SurplusStep {}
 
     record Progress(WorkloadAttemptState.Wanted state) implements SurplusStep {}
 
@@ -21,8 +21,8 @@ public sealed interface SurplusStep {
     /**
      * The worker is over and its devices are free.
      *
-     * @param forGood it ended by itself: no worker starts in its place before the workload's next attempt
+     * @param isFinal it ended by itself: no worker starts in its place before the workload's next attempt
      */
-    record End(AttemptOutcome outcome, Optional<Integer> exitCode, String message, boolean forGood)
+    record End(AttemptOutcome outcome, Optional<Integer> exitCode, String message, boolean isFinal)
             implements SurplusStep {}
 }

@@ -37,13 +37,13 @@ public record WorkloadRecord(
         boolean dedicatedOnly,
         OptionalLong maxRuntimeMillis,
         long submittedMillis,
-        DesiredState wish,
+        DesiredState desiredState,
         OptionalLong stopByMillis,
         WorkloadState state,
         int attempts,
         OptionalLong atHeadSinceMillis,
         OptionalLong place,
-        RetryBackoff setbacks,
+        RetryBackoff retryBackoff,
         Optional<LiveAttempt> attempt,
         Optional<PausedWork> paused,
         Optional<String> nomination) {
@@ -67,9 +67,9 @@ public record WorkloadRecord(
             UUID attempt, UUID node, UUID pool, long gpuMilli, long untilMillis, Processes processes, boolean mayStay) {
         /** The state that their node's agent reported last. */
         public enum Processes {
-            STAND_STILL,
-            BEING_ENDED,
-            OVER
+            SUSPENDED,
+            ENDING,
+            ENDED
         }
     }
 
@@ -152,7 +152,7 @@ public record WorkloadRecord(
             return nodes;
         }
 
-        public boolean stopping() {
+        public boolean isStopping() {
             return state instanceof WorkloadAttemptState.Stopping;
         }
 
@@ -175,10 +175,10 @@ public record WorkloadRecord(
         }
 
         /** Whether the node reported when the processes there ended. */
-        public boolean hasToldItsEnd(UUID node) {
+        public boolean hasReportedEnd(UUID node) {
             return reports.stream()
                     .anyMatch(report -> report.node().equals(node)
-                            && report.ended()
+                            && report.hasEnded()
                             && report.endedMillis().isPresent());
         }
 
@@ -186,7 +186,7 @@ public record WorkloadRecord(
         public OptionalLong workEndedMillis() {
             Set<UUID> nodes = nodes();
             List<Long> ends = reports.stream()
-                    .filter(report -> report.ended() && nodes.contains(report.node()))
+                    .filter(report -> report.hasEnded() && nodes.contains(report.node()))
                     .flatMap(report -> report.endedMillis().stream().boxed())
                     .toList();
             return ends.size() == nodes.size()
@@ -194,17 +194,17 @@ public record WorkloadRecord(
                     : OptionalLong.empty();
         }
 
-        public LiveAttempt as(WorkloadAttemptState.Wanted next) {
+        public LiveAttempt withState(WorkloadAttemptState.Wanted next) {
             return with(next, stopReason, deadlineMillis, surplus);
         }
 
-        public LiveAttempt told(AttemptStopReason reason, long untilMillis) {
+        public LiveAttempt withStop(AttemptStopReason reason, long untilMillis) {
             return with(
                     new WorkloadAttemptState.Stopping(), Optional.of(reason), OptionalLong.of(untilMillis), surplus);
         }
 
         /** The stopping attempt with an earlier deadline. */
-        public LiveAttempt dueBy(long untilMillis) {
+        public LiveAttempt withDeadline(long untilMillis) {
             return with(state, stopReason, OptionalLong.of(untilMillis), surplus);
         }
 
@@ -255,7 +255,7 @@ public record WorkloadRecord(
             return new Surplus(all, done, hadBefore);
         }
 
-        public Surplus and(SurplusWorker more) {
+        public Surplus plus(SurplusWorker more) {
             List<SurplusWorker> all = new ArrayList<>(workers);
             all.add(more);
             return new Surplus(all, done, hadBefore);
@@ -299,7 +299,7 @@ public record WorkloadRecord(
             OptionalLong endedMillis,
             OptionalLong silentSinceMillis) {
 
-        boolean ended() {
+        boolean hasEnded() {
             return state instanceof WorkloadAttemptState.Ended;
         }
 
@@ -309,23 +309,23 @@ public record WorkloadRecord(
                     : Optional.empty();
         }
 
-        boolean was(AttemptOutcome outcome) {
+        boolean hasOutcome(AttemptOutcome outcome) {
             return outcome().equals(Optional.of(outcome));
         }
     }
 
     /** Whether it starts before other workloads of its group and priority, because the scheduler had stopped it. */
-    public boolean atHead() {
+    public boolean isAtHead() {
         return atHeadSinceMillis.isPresent();
     }
 
-    public boolean over() {
+    public boolean isOver() {
         return state instanceof WorkloadState.Over;
     }
 
     /** Whether it only waits for the time of its next try. */
     public boolean isDelayed(long nowMillis) {
-        return state instanceof WorkloadState.Waiting && setbacks.delays(nowMillis);
+        return state instanceof WorkloadState.Waiting && retryBackoff.isDelayedAt(nowMillis);
     }
 
     /**
@@ -334,7 +334,7 @@ public record WorkloadRecord(
      */
     public boolean isHeldInQueue() {
         boolean waits = state instanceof WorkloadState.Waiting || state instanceof WorkloadState.Paused;
-        return terms.queueHeld() && waits && !(atHead() && nomination.isPresent());
+        return terms.queueHeld() && waits && !(isAtHead() && nomination.isPresent());
     }
 
     /** Whether its paused processes must end before it may start. */
@@ -346,8 +346,8 @@ public record WorkloadRecord(
      * Whether its paused processes can resume: they exist, may stay, and the workload still asks for the amount that
      * they held. For a share by memory and for MIG instances the amounts do not show that.
      */
-    boolean canGoOn() {
-        return paused.filter(work -> work.processes() == PausedWork.Processes.STAND_STILL
+    boolean canResume() {
+        return paused.filter(work -> work.processes() == PausedWork.Processes.SUSPENDED
                         && work.mayStay()
                         && isCountedAlike(terms.gpus())
                         && work.gpuMilli() == terms.wholeGpuMilli().getFirst())
@@ -367,12 +367,12 @@ public record WorkloadRecord(
 
     /** The workload with other paused processes, or with none. */
     public WorkloadRecord leaving(Optional<PausedWork> processes) {
-        return with(state, atHeadSinceMillis, setbacks, attempt, processes);
+        return with(state, atHeadSinceMillis, retryBackoff, attempt, processes);
     }
 
     /** The workload while its attempt continues. */
     public WorkloadRecord with(LiveAttempt next) {
-        return with(WorkloadState.with(next.state()), atHeadSinceMillis, setbacks, Optional.of(next), paused);
+        return with(WorkloadState.with(next.state()), atHeadSinceMillis, retryBackoff, Optional.of(next), paused);
     }
 
     /** The workload as one that is never a victim. */
@@ -388,13 +388,13 @@ public record WorkloadRecord(
                 dedicatedOnly,
                 maxRuntimeMillis,
                 submittedMillis,
-                wish,
+                desiredState,
                 stopByMillis,
                 state,
                 attempts,
                 atHeadSinceMillis,
                 place,
-                setbacks,
+                retryBackoff,
                 attempt,
                 paused,
                 nomination);
@@ -417,7 +417,7 @@ public record WorkloadRecord(
                 dedicatedOnly,
                 maxRuntimeMillis,
                 submittedMillis,
-                wish,
+                desiredState,
                 stopByMillis,
                 nextState,
                 attempts,

@@ -12,15 +12,15 @@ import java.util.concurrent.atomic.AtomicLong;
 public final class FailureStreak {
 
     /** The number of cycles from one alarm to the next. */
-    private static final int BETWEEN_ALARMS = 60;
+    private static final int FAILURES_PER_ALARM = 60;
 
-    private final int longestSearch;
-    private final AtomicLong inARow = new AtomicLong();
+    private final int maxSearchCycles;
+    private final AtomicLong length = new AtomicLong();
 
-    /** @param longestSearch the most cycles that fail before an inbox row is found to be the cause */
-    public FailureStreak(int longestSearch, MeterRegistry metrics) {
-        this.longestSearch = longestSearch;
-        Gauge.builder("quartermaster.dispatch.failed.cycles", inARow, AtomicLong::get)
+    /** @param maxSearchCycles the most cycles that fail before an inbox row is found to be the cause */
+    public FailureStreak(int maxSearchCycles, MeterRegistry metrics) {
+        this.maxSearchCycles = maxSearchCycles;
+        Gauge.builder("quartermaster.dispatch.failed.cycles", length, AtomicLong::get)
                 .description("cycles of the leader that failed in a row; 0 when the last one succeeded")
                 .strongReference(true)
                 .register(metrics);
@@ -30,16 +30,16 @@ public final class FailureStreak {
      * Counts a failure. Returns whether to raise an alarm: once no search explains the failures any more, and then at
      * regular intervals.
      */
-    public boolean oneFailed() {
-        long beyond = inARow.incrementAndGet() - longestSearch;
-        return beyond > 0 && beyond % BETWEEN_ALARMS == 1;
+    public boolean recordFailure() {
+        long beyond = length.incrementAndGet() - maxSearchCycles;
+        return beyond > 0 && beyond % FAILURES_PER_ALARM == 1;
     }
 
-    public void oneWentWell() {
-        inARow.set(0);
+    public void recordSuccess() {
+        length.set(0);
     }
 
-    public long inARow() {
-        return inARow.get();
+    public long length() {
+        return length.get();
     }
 }

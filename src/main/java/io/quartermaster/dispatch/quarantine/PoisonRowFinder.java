@@ -15,24 +15,24 @@ import java.util.OptionalLong;
  * outage alone never blames a row. If the database comes back in the middle, the innocent row succeeds when it is tried
  * again.
  *
- * <p>Leftovers are the lifecycle steps that no inbox row names. Single-threaded.
+ * <p>Pending steps are the lifecycle steps that no inbox row names. Single-threaded.
  */
 public final class PoisonRowFinder {
 
-    /** The failures of a row alone until it is suspected, and of cycles with leftovers until leftovers are skipped. */
-    private static final int TRIES = 3;
+    /** The failures of a row alone until it is blamed, and of cycles with pending steps until these are skipped. */
+    private static final int TRIES_UNTIL_BLAMED = 3;
 
     /** The rows that the next cycle takes from the inbox. */
-    public sealed interface Take {
+    public sealed interface Selection {
 
-        /** @param leftovers whether the cycle may also take lifecycle steps that no inbox row names */
-        record Oldest(int limit, boolean leftovers) implements Take {}
+        /** @param pendingSteps whether the cycle may also take lifecycle steps that no inbox row names */
+        record Oldest(int limit, boolean pendingSteps) implements Selection {}
 
         /** Tests whether cycles succeed at all. */
-        record Nothing() implements Take {}
+        record None() implements Selection {}
 
         /** Tests whether the row fails again. */
-        record Only(long id) implements Take {}
+        record Only(long id) implements Selection {}
     }
 
     private enum Stage {
@@ -41,44 +41,45 @@ public final class PoisonRowFinder {
         CONFIRMING
     }
 
-    private final int batch;
+    private final int batchSize;
     private Stage stage = Stage.SEARCHING;
     private int limit;
     private OptionalLong suspect = OptionalLong.empty();
     private int failuresOfSuspect;
     /**
-     * The number of searches that began with leftovers, found no row to blame, and after which leftovers failed again.
+     * The number of searches that began with pending steps, found no row to blame, and after which pending steps failed
+     * again.
      */
-    private int failuresOfLeftovers;
+    private int failuresOfPendingSteps;
     /** Whether the limit is low because cycles took too long. */
     private boolean slow;
 
     // The state of the current cycle.
-    private Optional<List<Long>> taken = Optional.empty();
-    private boolean withLeftovers;
+    private Optional<List<Long>> readIds = Optional.empty();
+    private boolean withPendingSteps;
 
     public PoisonRowFinder(int batch) {
-        this.batch = batch;
+        this.batchSize = batch;
         this.limit = batch;
     }
 
-    /** The most cycles that fail in a row because of one row, if leftovers fail as well. */
-    public static int longestSearch(int batch) {
+    /** The most cycles that fail in a row because of one row, if pending steps fail as well. */
+    public static int maxSearchCycles(int batch) {
         int halvings = Integer.SIZE - Integer.numberOfLeadingZeros(batch);
-        return halvings + 2 * TRIES;
+        return halvings + 2 * TRIES_UNTIL_BLAMED;
     }
 
-    /** Begins an epoch: leftovers are tried again. */
-    public void lead() {
-        failuresOfLeftovers = 0;
+    /** Begins an epoch: pending steps are tried again. */
+    public void beginTerm() {
+        failuresOfPendingSteps = 0;
     }
 
     /**
-     * Whether leftovers failed so often that cycles skip them, until the next epoch or until cycles without them fail
-     * too.
+     * Whether pending steps failed so often that cycles skip them, until the next epoch or until cycles without them
+     * fail too.
      */
-    public boolean leavesLeftovers() {
-        return failuresOfLeftovers >= TRIES;
+    public boolean skipsPendingSteps() {
+        return failuresOfPendingSteps >= TRIES_UNTIL_BLAMED;
     }
 
     /**
@@ -86,67 +87,68 @@ public final class PoisonRowFinder {
      * because that cycle proves that the cause is not elsewhere. Empty during a search for a row, which makes cycles
      * fail anyway.
      */
-    public OptionalInt stepsOfTry() {
-        return stage == Stage.SEARCHING && (slow || limit == batch) ? OptionalInt.of(limit) : OptionalInt.empty();
+    public OptionalInt maxStepsOfRetry() {
+        return stage == Stage.SEARCHING && (slow || limit == batchSize) ? OptionalInt.of(limit) : OptionalInt.empty();
     }
 
     /** Begins a cycle. */
-    public Take take() {
-        taken = Optional.empty();
+    public Selection beginCycle() {
+        readIds = Optional.empty();
         return switch (stage) {
-            case SEARCHING -> new Take.Oldest(limit, (slow || limit == batch) && !leavesLeftovers());
-            case PROBING -> new Take.Nothing();
-            case CONFIRMING -> new Take.Only(suspect.orElseThrow());
+            case SEARCHING -> new Selection.Oldest(limit, (slow || limit == batchSize) && !skipsPendingSteps());
+            case PROBING -> new Selection.None();
+            case CONFIRMING -> new Selection.Only(suspect.orElseThrow());
         };
     }
 
     /**
      * Records that the cycle has read these rows: a failure from now on may be theirs.
      *
-     * @param leftovers whether the cycle also takes lifecycle steps that no row names
+     * @param pendingSteps whether the cycle also takes lifecycle steps that no row names
      */
-    public void took(List<Long> ids, boolean leftovers) {
-        taken = Optional.of(List.copyOf(ids));
-        withLeftovers = leftovers;
+    public void recordRead(List<Long> ids, boolean pendingSteps) {
+        readIds = Optional.of(List.copyOf(ids));
+        withPendingSteps = pendingSteps;
     }
 
     /** Whether the current cycle took rows at all: if not, no row can be the cause of its failure. */
-    public boolean tookRows() {
-        return taken.isPresent() && !taken.get().isEmpty();
+    public boolean hasReadRows() {
+        return readIds.isPresent() && !readIds.get().isEmpty();
     }
 
-    public void succeeded() {
+    public void recordSuccess() {
         switch (stage) {
             case SEARCHING, CONFIRMING -> {
-                if (withLeftovers) {
-                    failuresOfLeftovers = 0;
+                if (withPendingSteps) {
+                    failuresOfPendingSteps = 0;
                 }
-                acquit();
-                limit = Math.clamp(limit * 2L, 1, batch);
-                slow &= limit < batch;
+                endSearch();
+                limit = Math.clamp(limit * 2L, 1, batchSize);
+                slow &= limit < batchSize;
             }
             case PROBING -> stage = Stage.CONFIRMING;
         }
     }
 
     /**
-     * Records a failure. Returns the row to blame once that is certain; call {@link #succeeded} when it is quarantined.
+     * Records a failure. Returns the row to blame once that is certain; call {@link #recordQuarantined} when it is
+     * quarantined.
      */
-    public OptionalLong failed() {
-        if (taken.isEmpty()) {
+    public OptionalLong recordFailure() {
+        if (readIds.isEmpty()) {
             // The earlier failures of a suspect may have had the same outage as their cause.
-            interrupted();
+            recordInterruption();
             return OptionalLong.empty();
         }
-        List<Long> ids = taken.get();
+        List<Long> ids = readIds.get();
         return switch (stage) {
             case SEARCHING -> {
-                search(ids);
+                narrowSearch(ids);
                 yield OptionalLong.empty();
             }
             case PROBING -> {
-                failuresOfLeftovers = 0;
-                acquit();
+                failuresOfPendingSteps = 0;
+                endSearch();
                 yield OptionalLong.empty();
             }
             case CONFIRMING -> {
@@ -158,33 +160,33 @@ public final class PoisonRowFinder {
     }
 
     /** Records a failure by a temporary cause, which proves nothing. */
-    public void interrupted() {
+    public void recordInterruption() {
         stage = stage == Stage.CONFIRMING ? Stage.PROBING : stage;
     }
 
     /** Records a failure by a timeout. The cycle may have been too long, so the next one takes half as many rows. */
-    public void timedOut() {
-        if (stage == Stage.SEARCHING && taken.isPresent()) {
+    public void recordTimeout() {
+        if (stage == Stage.SEARCHING && readIds.isPresent()) {
             limit = Math.max(1, limit / 2);
-            slow = limit < batch;
+            slow = limit < batchSize;
         }
-        interrupted();
+        recordInterruption();
     }
 
-    /** Records that the row was quarantined: the leftovers that failed with it may be sound. */
-    public void wasSetAside() {
-        failuresOfLeftovers = 0;
-        acquit();
+    /** Records that the row was quarantined: the pending steps that failed with it may be sound. */
+    public void recordQuarantined() {
+        failuresOfPendingSteps = 0;
+        endSearch();
     }
 
-    private void search(List<Long> ids) {
-        // Until the limit reaches that of a full batch again, cycles skip leftovers, so that each search counts once.
+    private void narrowSearch(List<Long> ids) {
+        // Until the limit reaches that of a full batch again, cycles skip pending steps: each search counts once.
         slow = false;
-        if (withLeftovers) {
-            failuresOfLeftovers++;
+        if (withPendingSteps) {
+            failuresOfPendingSteps++;
         } else if (ids.isEmpty()) {
-            // The cause is neither in the rows nor in the leftovers.
-            failuresOfLeftovers = 0;
+            // The cause is neither in the rows nor in the pending steps.
+            failuresOfPendingSteps = 0;
         }
         if (ids.size() > 1) {
             limit = Math.max(1, Math.min(limit, ids.size()) / 2);
@@ -193,12 +195,12 @@ public final class PoisonRowFinder {
             long only = ids.getFirst();
             failuresOfSuspect = suspect.equals(OptionalLong.of(only)) ? failuresOfSuspect + 1 : 1;
             suspect = OptionalLong.of(only);
-            stage = failuresOfSuspect < TRIES ? Stage.SEARCHING : Stage.PROBING;
+            stage = failuresOfSuspect < TRIES_UNTIL_BLAMED ? Stage.SEARCHING : Stage.PROBING;
         }
     }
 
     /** Ends the search without a row to blame: cycles fail for another reason. */
-    public void acquit() {
+    public void endSearch() {
         stage = Stage.SEARCHING;
         suspect = OptionalLong.empty();
         failuresOfSuspect = 0;

@@ -35,13 +35,13 @@ public final class QuarantineRetry {
 
     private static final Logger LOG = Logger.getLogger(QuarantineRetry.class);
 
-    private static final Duration LOOK_EVERY = Duration.ofSeconds(1);
+    private static final Duration POLL_INTERVAL = Duration.ofSeconds(1);
 
     /** After a retry, the normal plans get this many times its duration. */
-    private static final int REST_PER_TRY = 4;
+    private static final int PAUSE_FACTOR = 4;
 
     /** The most entries that one retry includes. */
-    private static final int MOST = 1_000;
+    private static final int MAX_ENTRIES = 1_000;
 
     private static final String DUE = "set_aside_at is not null and ($1 or set_aside_until <= clock_timestamp())";
 
@@ -57,9 +57,9 @@ public final class QuarantineRetry {
     private final LeaderSettings settings;
 
     private final Deque<List<Entry>> groups = new ArrayDeque<>();
-    private boolean everything;
-    private long lookedNanos = System.nanoTime() - LOOK_EVERY.toNanos();
-    private long nextTryNanos = System.nanoTime();
+    private boolean readsAll;
+    private long lastPollNanos = System.nanoTime() - POLL_INTERVAL.toNanos();
+    private long nextRetryNanos = System.nanoTime();
 
     public QuarantineRetry(SystemDatabase database, LeaderSettings settings) {
         this.database = database;
@@ -67,38 +67,38 @@ public final class QuarantineRetry {
     }
 
     /** Begins an epoch: entries of earlier leaders are retried, because this version of the service may handle them. */
-    public void lead() {
+    public void beginTerm() {
         groups.clear();
-        everything = true;
-        nextTryNanos = System.nanoTime();
+        readsAll = true;
+        nextRetryNanos = System.nanoTime();
     }
 
     /** Begins a cycle. A new leader reads the quarantine before it quarantines anything itself. */
-    public void begin() {
-        if (everything) {
-            look(true);
+    public void beginCycle() {
+        if (readsAll) {
+            poll(true);
         }
     }
 
     /** Looks for due entries, unless it did so a moment ago. */
-    public void look() {
-        if (groups.isEmpty() && System.nanoTime() - lookedNanos >= LOOK_EVERY.toNanos()) {
-            look(false);
+    public void poll() {
+        if (groups.isEmpty() && System.nanoTime() - lastPollNanos >= POLL_INTERVAL.toNanos()) {
+            poll(false);
         }
     }
 
-    private void look(boolean all) {
-        lookedNanos = System.nanoTime();
+    private void poll(boolean all) {
+        lastPollNanos = System.nanoTime();
         List<Entry> due = database.run(settings.bounds(), tx -> read(tx, all));
-        everything = false;
-        for (int from = 0; from < due.size(); from += MOST) {
-            groups.add(List.copyOf(due.subList(from, Math.min(from + MOST, due.size()))));
+        readsAll = false;
+        for (int from = 0; from < due.size(); from += MAX_ENTRIES) {
+            groups.add(List.copyOf(due.subList(from, Math.min(from + MAX_ENTRIES, due.size()))));
         }
     }
 
     /** Whether a retry is due now. */
     public boolean isDue() {
-        return !groups.isEmpty() && System.nanoTime() - nextTryNanos >= 0;
+        return !groups.isEmpty() && System.nanoTime() - nextRetryNanos >= 0;
     }
 
     /**
@@ -107,46 +107,46 @@ public final class QuarantineRetry {
      */
     private static List<Entry> read(SystemTransaction transaction, boolean all) {
         List<Entry> due = new ArrayList<>();
-        long most = all ? Long.MAX_VALUE : MOST;
-        for (Row row : transaction.run("select id from tenant where " + DUE + " order by id limit $2", all, most)) {
+        long max = all ? Long.MAX_VALUE : MAX_ENTRIES;
+        for (Row row : transaction.run("select id from tenant where " + DUE + " order by id limit $2", all, max)) {
             due.add(new Entry.OfTenant(new TenantId(row.getString("id"))));
         }
         for (Row row : transaction.run(
-                "select id from workload where " + DUE + " order by seq limit $2", all, most - due.size())) {
+                "select id from workload where " + DUE + " order by seq limit $2", all, max - due.size())) {
             due.add(new Entry.OfWorkload(row.getUUID("id")));
         }
         return due;
     }
 
     /** Takes the entries of the retry out of the quarantine. Returns whether any of them was still in it. */
-    public boolean takeBack(SystemTransaction transaction, Fence fence) {
+    public boolean release(SystemTransaction transaction, Fence fence) {
         String[] tenants = tenants().stream().map(TenantId::value).toArray(String[]::new);
-        boolean any = QuarantinedTenants.takeBack(transaction, tenants);
-        return QuarantinedWorkloads.takeBack(transaction, fence, settings.cell(), CellReader.array(workloads())) || any;
+        boolean any = QuarantinedTenants.release(transaction, tenants);
+        return QuarantinedWorkloads.release(transaction, fence, settings.cell(), CellReader.array(workloads())) || any;
     }
 
     /** Starts the rest after a retry that began at this time, whatever its result. */
-    public void rest(long begunNanos) {
+    public void pauseAfter(long begunNanos) {
         long tookNanos = System.nanoTime() - begunNanos;
-        noneFor(Duration.ofNanos(REST_PER_TRY * tookNanos));
+        postpone(Duration.ofNanos(PAUSE_FACTOR * tookNanos));
     }
 
     /** Allows no retry for at least this time. */
-    public void noneFor(Duration rest) {
+    public void postpone(Duration rest) {
         long atNanos = System.nanoTime() + rest.toNanos();
-        nextTryNanos = atNanos - nextTryNanos > 0 ? atNanos : nextTryNanos;
+        nextRetryNanos = atNanos - nextRetryNanos > 0 ? atNanos : nextRetryNanos;
     }
 
     /** Records that the retry succeeded, or that none of its entries was in the quarantine any more. */
-    public void succeeded() {
+    public void recordSuccess() {
         groups.removeFirst();
     }
 
     /** Records that the retry failed, and that the plan without its entries succeeded. */
-    public void failed(long epoch, Throwable cause) {
+    public void recordFailure(long epoch, Throwable cause) {
         List<Entry> group = groups.removeFirst();
         if (group.size() == 1) {
-            putBack(epoch, group.getFirst(), cause);
+            requarantine(epoch, group.getFirst(), cause);
         } else {
             int middle = group.size() / 2;
             groups.addFirst(List.copyOf(group.subList(middle, group.size())));
@@ -154,15 +154,16 @@ public final class QuarantineRetry {
         }
     }
 
-    private void putBack(long epoch, Entry entry, Throwable cause) {
+    private void requarantine(long epoch, Entry entry, Throwable cause) {
         try {
             database.run(settings.bounds(), tx -> {
                 settings.fence(tx, epoch).ifPresent(fence -> {
                     String until =
                             switch (entry) {
-                                case Entry.OfTenant(TenantId tenant) -> QuarantinedTenants.putBack(tx, fence, tenant);
+                                case Entry.OfTenant(TenantId tenant) ->
+                                    QuarantinedTenants.requarantine(tx, fence, tenant);
                                 case Entry.OfWorkload(UUID workload) ->
-                                    QuarantinedWorkloads.putBack(tx, fence, workload);
+                                    QuarantinedWorkloads.requarantine(tx, fence, workload);
                             };
                     LOG.warnf(
                             "%s stays in quarantine until %s: the plan that included it failed: %s",

@@ -72,10 +72,10 @@ class QuarantineService {
         this.currentCaller = currentCaller;
     }
 
-    private record Found(String key, QuarantineApi.Entry entry) {}
+    private record FoundEntry(String key, QuarantineApi.Entry entry) {}
 
     private interface Step {
-        Uni<Void> apply(SqlConnection connection, Found found, Caller caller);
+        Uni<Void> apply(SqlConnection connection, FoundEntry found, Caller caller);
     }
 
     Uni<Page<QuarantineApi.Entry>> list(PageRequest page) {
@@ -87,13 +87,13 @@ class QuarantineService {
                         .execute(Tuple.of(after, size + 1)))
                 .map(rows -> {
                     List<QuarantineApi.Entry> entries = new ArrayList<>();
-                    rows.forEach(row -> entries.add(found(row).entry()));
+                    rows.forEach(row -> entries.add(toFoundEntry(row).entry()));
                     return Page.of(entries, size, scope, QuarantineApi.Entry::id);
                 });
     }
 
     Uni<QuarantineApi.Entry> get(String id) {
-        return database.on(connection -> find(connection, id)).map(Found::entry);
+        return database.on(connection -> find(connection, id)).map(FoundEntry::entry);
     }
 
     Uni<Response> retry(String id, WriteParams params, UriInfo uri) {
@@ -116,7 +116,7 @@ class QuarantineService {
                 .map(found -> action.endsWith(":drop") ? WriteReply.noContent() : WriteReply.ok(found.entry())));
     }
 
-    private Uni<Void> retry(SqlConnection connection, Found found, Caller caller) {
+    private Uni<Void> retry(SqlConnection connection, FoundEntry found, Caller caller) {
         return switch (found.entry().kind()) {
             case INBOX_ROW ->
                 run(
@@ -136,7 +136,7 @@ class QuarantineService {
         };
     }
 
-    private Uni<Void> drop(SqlConnection connection, Found found, Caller caller) {
+    private Uni<Void> drop(SqlConnection connection, FoundEntry found, Caller caller) {
         return switch (found.entry().kind()) {
             case INBOX_ROW ->
                 run(
@@ -152,7 +152,7 @@ class QuarantineService {
         };
     }
 
-    private Uni<Void> cancel(SqlConnection connection, Found found, Caller caller) {
+    private Uni<Void> cancel(SqlConnection connection, FoundEntry found, Caller caller) {
         TenantId tenant = new TenantId(String.valueOf(found.entry().tenant()));
         UUID workload = UUID.fromString(found.key());
         return run(connection, "update workload set wish = 'cancel' where id = $1", workload)
@@ -169,7 +169,7 @@ class QuarantineService {
         return connection.preparedQuery(sql).execute(Tuple.of(key)).replaceWithVoid();
     }
 
-    private static Uni<Found> find(SqlConnection connection, String id) {
+    private static Uni<FoundEntry> find(SqlConnection connection, String id) {
         return connection
                 .preparedQuery(ENTRIES + " where id = $1")
                 .execute(Tuple.of(id))
@@ -177,12 +177,12 @@ class QuarantineService {
                     if (rows.rowCount() == 0) {
                         throw ProblemException.notFound();
                     }
-                    return found(rows.iterator().next());
+                    return toFoundEntry(rows.iterator().next());
                 });
     }
 
-    private static Found found(Row row) {
-        return new Found(
+    private static FoundEntry toFoundEntry(Row row) {
+        return new FoundEntry(
                 row.getString("key"),
                 new QuarantineApi.Entry(
                         row.getString("id"),

@@ -42,7 +42,7 @@ public final class CapacityFacts {
             UUID id, String name, String cluster, Node node, boolean retired, boolean pauses, boolean heardAgain) {
 
         /** The node after its loss is revoked. */
-        public NodeFact takenBack() {
+        public NodeFact withoutLoss() {
             return new NodeFact(id, name, cluster, node.notDown(), retired, pauses, false);
         }
     }
@@ -71,13 +71,13 @@ public final class CapacityFacts {
 
     public static List<PoolFact> pools(SystemTransaction transaction, Executors executors, UUID @Nullable [] only) {
         List<PoolFact> facts = new ArrayList<>();
-        QuarantinedWorkloads setAside = QuarantinedWorkloads.read(transaction);
+        QuarantinedWorkloads quarantined = QuarantinedWorkloads.read(transaction);
         for (Row row : transaction.run(POOLS, (Object) only)) {
             PoolId id = new PoolId(row.getString("name"));
             Long count = row.getLong("capacity_milli");
             Pool plain = count == null
                     ? Pool.ofNodes(id)
-                    : Pool.ofCount(id, Math.max(0, count - setAside.counted().getOrDefault(row.getUUID("id"), 0L)));
+                    : Pool.ofCount(id, Math.max(0, count - quarantined.counted().getOrDefault(row.getUUID("id"), 0L)));
             Pool pool = new Pool(
                             id,
                             plain.capacity(),
@@ -131,13 +131,13 @@ public final class CapacityFacts {
 
     public static List<NodeFact> nodes(SystemTransaction transaction, OffsetDateTime stamp, UUID @Nullable [] only) {
         Map<UUID, List<Node.Device>> devices = new HashMap<>();
-        QuarantinedWorkloads setAside = QuarantinedWorkloads.read(transaction);
+        QuarantinedWorkloads quarantined = QuarantinedWorkloads.read(transaction);
         for (Row row : transaction.run(
                 "select * from gpu where healthy and ($1::uuid[] is null or node_id = any($1)) order by node_id, "
                         + "device_index",
                 (Object) only)) {
             int index = row.getInteger("device_index");
-            if (!setAside.holds(row.getUUID("node_id"), index)) {
+            if (!quarantined.isHeld(row.getUUID("node_id"), index)) {
                 devices.computeIfAbsent(row.getUUID("node_id"), id -> new ArrayList<>())
                         .add(new Node.Device(
                                 index, row.getString("model"), row.getLong("memory_mib"), row.getBoolean("mig")));
@@ -157,14 +157,17 @@ public final class CapacityFacts {
                       join node_contact c on c.node_id = n.id
                  where $1::uuid[] is null or n.id = any($1) order by n.name, n.id
                 """, (Object) only)) {
-            facts.add(node(row, stamp, devices, setAside.of(row.getUUID("id"))));
+            facts.add(node(row, stamp, devices, quarantined.partOf(row.getUUID("id"))));
         }
         return facts;
     }
 
-    /** @param setAside the part of the machine that quarantined workloads hold */
+    /** @param quarantined the part of the machine that quarantined workloads hold */
     private static NodeFact node(
-            Row row, OffsetDateTime stamp, Map<UUID, List<Node.Device>> devices, QuarantinedWorkloads.Part setAside) {
+            Row row,
+            OffsetDateTime stamp,
+            Map<UUID, List<Node.Device>> devices,
+            QuarantinedWorkloads.Part quarantined) {
         UUID id = row.getUUID("id");
         OffsetDateTime leaseUntil = row.getOffsetDateTime("lease_until");
         boolean leased = leaseUntil != null && leaseUntil.isAfter(stamp);
@@ -178,8 +181,8 @@ public final class CapacityFacts {
                 leased && !givenUp,
                 row.getBoolean("schedulable"),
                 List.copyOf(devices.getOrDefault(id, List.of())),
-                less(row.getLong("cpu_known"), setAside.cpuMilli()),
-                less(row.getLong("memory_known"), setAside.memoryMiB()),
+                subtract(row.getLong("cpu_known"), quarantined.cpuMilli()),
+                subtract(row.getLong("memory_known"), quarantined.memoryMiB()),
                 labels,
                 List.of(Objects.requireNonNull(row.getArrayOfStrings("topology"))),
                 // If several tenants use the pool, a node that does not isolate tenants serves the first of them.
@@ -198,7 +201,7 @@ public final class CapacityFacts {
         return row.getString(column).toUpperCase(Locale.ROOT);
     }
 
-    private static OptionalLong less(@Nullable Long known, long taken) {
+    private static OptionalLong subtract(@Nullable Long known, long taken) {
         return known == null ? OptionalLong.empty() : OptionalLong.of(Math.max(0, known - taken));
     }
 }

@@ -67,7 +67,7 @@ public record CellFacts(
             };
         }
 
-        private Set<TenantId> of(SortedSet<TenantId> all) {
+        private Set<TenantId> tenantsWithin(SortedSet<TenantId> all) {
             return switch (this) {
                 case Workloads workloads -> all;
                 case Tenants tenants ->
@@ -85,10 +85,10 @@ public record CellFacts(
                 CapacityFacts.pools(transaction, executors, null),
                 CapacityFacts.nodes(transaction, stamp, null),
                 allPools,
-                QuotaFacts.read(transaction, stamp, extent.of(everyTenant(transaction)), allPools),
+                QuotaFacts.read(transaction, stamp, extent.tenantsWithin(readTenants(transaction)), allPools),
                 strictQueues(transaction),
                 UsageHistoryStore.read(transaction, cell),
-                new CellReader(transaction, CellReader.millis(stamp)).live(extent.throughSequence()));
+                new CellReader(transaction, CellReader.millis(stamp)).readLiveThrough(extent.throughSequence()));
     }
 
     private static List<Change.QueueSet> strictQueues(SystemTransaction transaction) {
@@ -119,7 +119,7 @@ public record CellFacts(
     }
 
     /** All tenants that are not quarantined. */
-    public static SortedSet<TenantId> everyTenant(SystemTransaction transaction) {
+    public static SortedSet<TenantId> readTenants(SystemTransaction transaction) {
         SortedSet<TenantId> tenants = new TreeSet<>();
         transaction
                 .run("select id from tenant where set_aside_at is null")

@@ -83,7 +83,7 @@ public class CellGauges {
               from node_contact c join node n on n.id = c.node_id and n.retired_at is null
             """;
 
-    private static final String SET_ASIDE = """
+    private static final String QUARANTINED = """
             select kind, count(set_aside_at) as entries, coalesce(max(extract(epoch
                 from clock_timestamp() - set_aside_at) * 1000), 0)::bigint as oldest_ms
               from (select 'inbox-row' as kind, set_aside_at from inbox where set_aside_at is not null
@@ -118,10 +118,10 @@ public class CellGauges {
     private final DispatchConfig config;
     private final SystemDatabase database;
     private final MultiGauge waiting;
-    private final MultiGauge setAside;
-    private final MultiGauge setAsideAge;
+    private final MultiGauge quarantined;
+    private final MultiGauge quarantinedAge;
     private final AtomicLong overdueStops = new AtomicLong();
-    private final AtomicLong led = new AtomicLong();
+    private final AtomicLong leads = new AtomicLong();
     private final AtomicLong stampAheadMillis = new AtomicLong();
     private final MultiGauge gpus;
     private final AtomicLong agentLagMillis = new AtomicLong();
@@ -141,17 +141,17 @@ public class CellGauges {
                         + "its GPUs are free), free,"
                         + " closed (the node takes no new workloads), down")
                 .register(metrics);
-        this.setAside = MultiGauge.builder("quartermaster.quarantine.entries")
+        this.quarantined = MultiGauge.builder("quartermaster.quarantine.entries")
                 .description("inbox rows, workloads and tenants in the scheduler's quarantine, by kind")
                 .register(metrics);
-        this.setAsideAge = MultiGauge.builder("quartermaster.quarantine.oldest")
+        this.quarantinedAge = MultiGauge.builder("quartermaster.quarantine.oldest")
                 .baseUnit("seconds")
                 .description("how long the oldest entry has been in the quarantine, by kind; 0 where there is none")
                 .register(metrics);
         Gauge.builder("quartermaster.attempts.stop.overdue", overdueStops, AtomicLong::get)
                 .description("attempts that hold devices although their stop deadline and their node's lease are over")
                 .register(metrics);
-        Gauge.builder("quartermaster.cell.led", led, AtomicLong::get)
+        Gauge.builder("quartermaster.cell.led", leads, AtomicLong::get)
                 .description("1 while a replica leads the cell, else 0")
                 .register(metrics);
         Gauge.builder("quartermaster.cell.stamp.ahead", stampAheadMillis, millis -> millis.get() / 1000.0)
@@ -187,7 +187,7 @@ public class CellGauges {
                     measure();
                 } catch (RuntimeException e) {
                     // It is unknown then whether a replica leads, and no replica can plan.
-                    led.set(0);
+                    leads.set(0);
                     LOG.warnf("could not measure waiting workloads, GPUs and agents: %s", e.getMessage());
                 }
             }
@@ -202,12 +202,12 @@ public class CellGauges {
             waiting.register(waiting(tx), true);
             gpus.register(gpus(tx), true);
             List<Row> entries = new ArrayList<>();
-            tx.run(SET_ASIDE).forEach(entries::add);
-            setAside.register(byKind(entries, row -> row.getLong("entries")), true);
-            setAsideAge.register(byKind(entries, row -> row.getLong("oldest_ms") / 1000.0), true);
+            tx.run(QUARANTINED).forEach(entries::add);
+            quarantined.register(byKind(entries, row -> row.getLong("entries")), true);
+            quarantinedAge.register(byKind(entries, row -> row.getLong("oldest_ms") / 1000.0), true);
             overdueStops.set(tx.run(OVERDUE).iterator().next().getLong("attempts"));
             for (Row cell : tx.run(LEADERSHIP, config.cell())) {
-                led.set(cell.getBoolean("led") ? 1 : 0);
+                leads.set(cell.getBoolean("led") ? 1 : 0);
                 stampAheadMillis.set(cell.getLong("ahead_ms"));
             }
             Row agents = tx.run(AGENTS).iterator().next();

@@ -76,7 +76,7 @@ public final class CellReader {
 
     private static final String IS_LIVE = " and w.state not in ('succeeded', 'failed', 'cancelled')";
 
-    private static final String IS_SET_ASIDE =
+    private static final String IS_QUARANTINED =
             " and (w.set_aside_at is not null or w.tenant_id in (select id from tenant where set_aside_at is not null))";
 
     /** The workloads that plans include. */
@@ -108,21 +108,21 @@ public final class CellReader {
     public record Readable(List<WorkloadRecord> records, List<Long> unreadable) {}
 
     /** All live workloads, quarantined or not. */
-    public Readable everyLive() {
-        return readable(transaction.run(ALL_WORKLOADS + IS_LIVE + " order by w.seq"));
+    public Readable readLive() {
+        return toReadable(transaction.run(ALL_WORKLOADS + IS_LIVE + " order by w.seq"));
     }
 
     /** The live workloads that plans leave out. */
-    public Readable setAside() {
-        return readable(transaction.run(ALL_WORKLOADS + IS_LIVE + IS_SET_ASIDE + " order by w.seq"));
+    public Readable readQuarantined() {
+        return toReadable(transaction.run(ALL_WORKLOADS + IS_LIVE + IS_QUARANTINED + " order by w.seq"));
     }
 
     /** The live workloads up to this sequence number, in order of submission. */
-    public List<WorkloadRecord> live(long throughSequence) {
-        return complete(transaction.run(WORKLOADS + IS_LIVE + " and w.seq <= $1 order by w.seq", throughSequence));
+    public List<WorkloadRecord> readLiveThrough(long throughSequence) {
+        return toRecords(transaction.run(WORKLOADS + IS_LIVE + " and w.seq <= $1 order by w.seq", throughSequence));
     }
 
-    /** The sequence numbers of all workloads that {@link #live} would read. */
+    /** The sequence numbers of all workloads that {@link #readLiveThrough} would read. */
     public long[] liveSequences() {
         List<Long> found = new ArrayList<>();
         transaction
@@ -134,21 +134,21 @@ public final class CellReader {
         return found.stream().mapToLong(Long::longValue).toArray();
     }
 
-    /** The sequence numbers of the workloads that {@link #live} would read but cannot. */
-    public List<Long> unreadable() {
-        return readable(transaction.run(WORKLOADS + IS_LIVE + " order by w.seq"))
+    /** The sequence numbers of the workloads that {@link #readLiveThrough} would read but cannot. */
+    public List<Long> unreadableSequences() {
+        return toReadable(transaction.run(WORKLOADS + IS_LIVE + " order by w.seq"))
                 .unreadable();
     }
 
     /** These workloads, over or not, in order of submission. */
-    public List<WorkloadRecord> workloads(Collection<UUID> ids) {
+    public List<WorkloadRecord> readByIds(Collection<UUID> ids) {
         return ids.isEmpty()
                 ? List.of()
-                : complete(transaction.run(WORKLOADS + " and w.id = any($1) order by w.seq", (Object) array(ids)));
+                : toRecords(transaction.run(WORKLOADS + " and w.id = any($1) order by w.seq", (Object) array(ids)));
     }
 
     /** The waiting workloads of a policy, profile or queue: the engine must receive the changes that affect them. */
-    public List<WorkloadRecord> waitingUnder(String column, Collection<UUID> ids) {
+    public List<WorkloadRecord> readWaiting(String column, Collection<UUID> ids) {
         String where =
                 switch (column) {
                     case "policy_id", "profile_id", "queue_id" -> " and w." + column + " = any($1)";
@@ -156,16 +156,16 @@ public final class CellReader {
                 };
         return ids.isEmpty()
                 ? List.of()
-                : complete(transaction.run(
+                : toRecords(transaction.run(
                         WORKLOADS + where + " and w.state in ('waiting', 'held', 'paused') order by w.seq",
                         (Object) array(ids)));
     }
 
     /** The workloads with paused processes on one of these nodes, or of one of these tenants. */
-    public List<WorkloadRecord> paused(Collection<UUID> nodes, Collection<TenantId> tenants) {
+    public List<WorkloadRecord> readPaused(Collection<UUID> nodes, Collection<TenantId> tenants) {
         return nodes.isEmpty() && tenants.isEmpty()
                 ? List.of()
-                : complete(transaction.run(
+                : toRecords(transaction.run(
                         WORKLOADS
                                 + " and w.paused_attempt is not null and (w.paused_node = any($1) or w.tenant_id "
                                 + "= any($2)) order by w.seq",
@@ -174,8 +174,8 @@ public final class CellReader {
     }
 
     /** The workloads that hold devices of one of these nodes. */
-    public List<WorkloadRecord> on(Collection<UUID> nodes) {
-        return nodes.isEmpty() ? List.of() : complete(transaction.run(WORKLOADS + """
+    public List<WorkloadRecord> readOnNodes(Collection<UUID> nodes) {
+        return nodes.isEmpty() ? List.of() : toRecords(transaction.run(WORKLOADS + """
                                    and w.id in (select x.workload_id from allocation_device d
                                                   join attempt x on x.tenant_id = d.tenant_id and x.id = d.attempt_id
                                                  where d.node_id = any($1) and d.freed_at is null)
@@ -183,23 +183,24 @@ public final class CellReader {
                                 """, (Object) array(nodes)));
     }
 
-    private List<WorkloadRecord> complete(Iterable<Row> rows) {
+    private List<WorkloadRecord> toRecords(Iterable<Row> rows) {
         List<Row> found = new ArrayList<>();
         rows.forEach(found::add);
-        return complete(found);
+        return toRecords(found);
     }
 
-    private List<WorkloadRecord> complete(List<Row> found) {
+    private List<WorkloadRecord> toRecords(List<Row> found) {
         LiveAttempts attempts = LiveAttempts.read(transaction, found);
         WaitingAmounts amounts = WaitingAmounts.read(transaction, found);
         List<WorkloadRecord> records = new ArrayList<>(found.size());
         for (Row row : found) {
-            records.add(record(row, shared.share(terms(row, amounts)), shared.share(submitter(row)), attempts.of(row)));
+            records.add(
+                    record(row, shared.intern(terms(row, amounts)), shared.intern(submitter(row)), attempts.of(row)));
         }
         return records;
     }
 
-    private Readable readable(Iterable<Row> rows) {
+    private Readable toReadable(Iterable<Row> rows) {
         List<Row> found = new ArrayList<>();
         rows.forEach(found::add);
         Readable readable = new Readable(new ArrayList<>(), new ArrayList<>());
@@ -210,7 +211,7 @@ public final class CellReader {
     /** Reads all rows in one step. If that fails, it reads them by halves until the unreadable ones are found. */
     private void read(List<Row> rows, Readable into) {
         try {
-            into.records().addAll(complete(rows));
+            into.records().addAll(toRecords(rows));
         } catch (RuntimeException e) {
             if (DatabaseFailures.isTransient(e) || DatabaseFailures.isRefusal(e)) {
                 throw e;
@@ -262,9 +263,9 @@ public final class CellReader {
         String report = row.getString("paused_report");
         PausedWork.Processes processes =
                 switch (report == null ? "" : report) {
-                    case "paused" -> PausedWork.Processes.STAND_STILL;
-                    case "ended" -> PausedWork.Processes.OVER;
-                    default -> PausedWork.Processes.BEING_ENDED;
+                    case "paused" -> PausedWork.Processes.SUSPENDED;
+                    case "ended" -> PausedWork.Processes.ENDED;
+                    default -> PausedWork.Processes.ENDING;
                 };
         long untilMillis = millis(row.getOffsetDateTime("paused_until"));
         return Optional.of(new PausedWork(

@@ -67,7 +67,7 @@ public final class CellSnapshot {
             }
         });
         stored.nodes().stream().filter(fact -> !fact.retired()).forEach(fact -> {
-            Node node = fact.heardAgain() ? fact.takenBack().node() : fact.node();
+            Node node = fact.heardAgain() ? fact.withoutLoss().node() : fact.node();
             nodes.put(fact.name(), node);
             facts.add(new Change.NodeSet(node));
         });
@@ -118,13 +118,13 @@ public final class CellSnapshot {
     /**
      * A new engine with a modified state.
      *
-     * @param besides further changes, applied after the snapshot
+     * @param extraChanges further changes, applied after the snapshot
      * @param instead all workloads, in place of those of the snapshot
      */
-    public Engine engine(List<Change> besides, List<Workload> instead) {
+    public Engine engine(List<Change> extraChanges, List<Workload> instead) {
         Engine engine = new Engine(settings);
         engine.apply(facts);
-        engine.apply(besides);
+        engine.apply(extraChanges);
         List<Change> work = new ArrayList<>(instead.size());
         instead.forEach(workload -> work.add(new Change.WorkloadSet(workload)));
         engine.apply(work);

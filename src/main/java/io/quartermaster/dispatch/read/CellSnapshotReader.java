@@ -24,9 +24,9 @@ public class CellSnapshotReader {
      * loop.
      *
      * @param timeout of each statement
-     * @param mostWorkloads the most live workloads; if there are more, nothing is read and the result is empty
+     * @param maxWorkloads the most live workloads; if there are more, nothing is read and the result is empty
      */
-    public Optional<CellSnapshot> read(Duration timeout, long mostWorkloads) {
+    public Optional<CellSnapshot> read(Duration timeout, long maxWorkloads) {
         return database.run(timeout, transaction -> {
             transaction.run("set transaction isolation level repeatable read, read only");
             Row now = transaction.run("""
@@ -36,7 +36,7 @@ public class CellSnapshotReader {
                               from cell where id = $1
                             """, config.cell()).iterator().next();
             OffsetDateTime stamp = now.getOffsetDateTime("stamp");
-            return now.getLong("workloads") > mostWorkloads
+            return now.getLong("workloads") > maxWorkloads
                     ? Optional.empty()
                     : Optional.of(new CellSnapshot(
                             CellFacts.read(transaction, config.cell(), stamp, CapacityFacts.Executors.of(config)),

@@ -39,14 +39,14 @@ import java.util.function.Function;
 public final class EngineFacts {
 
     /** As in {@link TermsInterner}. */
-    private static final int MOST_TERMS = 10_000;
+    private static final int MAX_CACHED_TERMS = 10_000;
 
     private final Function<UUID, PoolId> pools;
     private final Function<UUID, QuotaPath> paths;
-    private final Map<Terms, OfTerms> ofTerms = new HashMap<>();
+    private final Map<Terms, ResolvedTerms> resolvedTerms = new HashMap<>();
 
     /** The part that all workloads with equal terms share; it is stored once. */
-    private record OfTerms(Shape shape, List<PoolId> pools, ProfileId profile, QueueId queue) {}
+    private record ResolvedTerms(Shape shape, List<PoolId> pools, ProfileId profile, QueueId queue) {}
 
     /** @param paths the quota paths of policies */
     public EngineFacts(Function<UUID, PoolId> pools, Function<UUID, QuotaPath> paths) {
@@ -57,7 +57,7 @@ public final class EngineFacts {
     /** The workload as it will be in the state {@code state}. */
     Workload workload(WorkloadRecord record, WorkloadPhase state, boolean held) {
         Terms terms = record.terms();
-        OfTerms same = ofTerms(terms);
+        ResolvedTerms same = resolve(terms);
         return new Workload(
                 id(record.id()),
                 paths.apply(terms.policy()),
@@ -65,7 +65,9 @@ public final class EngineFacts {
                 Optional.of(same.profile()),
                 Optional.of(same.queue()),
                 shape(record, same.shape()),
-                pin(record).map(work -> List.of(pools.apply(work.pool()))).orElse(same.pools()),
+                pinnedWork(record)
+                        .map(work -> List.of(pools.apply(work.pool())))
+                        .orElse(same.pools()),
                 record.priority(),
                 record.preemptible(),
                 record.dedicatedOnly() || !terms.overQuota(),
@@ -79,7 +81,7 @@ public final class EngineFacts {
     }
 
     /** The paused processes, which the workload can resume only on their own node. */
-    private static Optional<PausedWork> pin(WorkloadRecord record) {
+    private static Optional<PausedWork> pinnedWork(WorkloadRecord record) {
         return record.state() instanceof io.quartermaster.workloads.WorkloadState.Paused
                 ? record.paused()
                 : Optional.empty();
@@ -105,7 +107,7 @@ public final class EngineFacts {
                 .orElseGet(() -> new WorkloadPhase.Waiting(
                         record.atHeadSinceMillis(),
                         record.place(),
-                        pin(record).map(work -> new NodeId(work.node().toString()))));
+                        pinnedWork(record).map(work -> new NodeId(work.node().toString()))));
         boolean held = record.state() instanceof io.quartermaster.workloads.WorkloadState.Held;
         return workload(
                 record, state, held || record.isHeldInQueue() || record.isDelayed(nowMillis) || record.isLeaving());
@@ -128,14 +130,14 @@ public final class EngineFacts {
     }
 
     private static WorkloadPhase.Phase phase(LiveAttempt attempt) {
-        if (attempt.stopping()) {
+        if (attempt.isStopping()) {
             return new WorkloadPhase.Phase.Stopping(cause(attempt), deadline(attempt));
         }
         SortedSet<Integer> leaving = new TreeSet<>();
         long deadline = 0;
         EvictionCause evictionCause = EvictionCause.ASKED;
         for (SurplusWorker worker : attempt.surplus().workers()) {
-            if (worker.attempt().stopping()) {
+            if (worker.attempt().isStopping()) {
                 leaving.add(worker.number());
                 deadline = Math.max(deadline, deadline(worker.attempt()));
                 evictionCause = cause(worker.attempt());
@@ -241,13 +243,13 @@ public final class EngineFacts {
         return new Allocation(new PoolId(json.getString("pool")), workers);
     }
 
-    private OfTerms ofTerms(Terms terms) {
-        if (ofTerms.size() >= MOST_TERMS) {
-            ofTerms.clear();
+    private ResolvedTerms resolve(Terms terms) {
+        if (resolvedTerms.size() >= MAX_CACHED_TERMS) {
+            resolvedTerms.clear();
         }
-        return ofTerms.computeIfAbsent(
+        return resolvedTerms.computeIfAbsent(
                 terms,
-                read -> new OfTerms(
+                read -> new ResolvedTerms(
                         shape(read),
                         read.pools().stream().map(pools).toList(),
                         new ProfileId(read.profile().toString()),

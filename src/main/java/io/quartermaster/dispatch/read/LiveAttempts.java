@@ -103,11 +103,11 @@ final class LiveAttempts {
     private Surplus with(Surplus before, Row row, int quickLosses) {
         if (row.getString("state").equals("ended")) {
             AttemptOutcome outcome = AttemptOutcome.of(row.getString("outcome"));
-            boolean again = !LifecycleRules.isForGood(outcome)
-                    && !(isQuickLoss(row) && quickLosses >= RetryBackoff.SURPLUS_LOSSES);
+            boolean again = !LifecycleRules.isFinal(outcome)
+                    && !(isQuickLoss(row) && quickLosses >= RetryBackoff.MAX_SURPLUS_LOSSES);
             return before.having(row.getInteger("worker"), !again);
         }
-        return before.and(new SurplusWorker(
+        return before.plus(new SurplusWorker(
                 row.getInteger("worker"),
                 attempt(row, row.getUUID("id"), row.getString("state"), row.getLong("gpu_milli"), Surplus.NONE)));
     }

@@ -42,31 +42,31 @@ public final class PublishedQuotas {
             now.add(new Key(quota.path(), quota.scope()));
             changes.add(new Change.QuotaSet(quota));
         });
-        gone(quotas.put(fact.tenant(), now), now)
+        removed(quotas.put(fact.tenant(), now), now)
                 .forEach(key -> changes.add(new Change.QuotaRemoved(key.path(), key.scope())));
         Set<QuotaPath> capped = new TreeSet<>();
         for (ConcurrencyCaps each : fact.caps()) {
             capped.add(each.path());
             changes.add(new Change.CapsSet(each));
         }
-        gone(caps.put(fact.tenant(), capped), capped).forEach(path -> changes.add(new Change.CapsRemoved(path)));
+        removed(caps.put(fact.tenant(), capped), capped).forEach(path -> changes.add(new Change.CapsRemoved(path)));
         Set<CapacityReservationId> reservations = new TreeSet<>();
         for (ReservationWindow each : fact.calendar()) {
             reservations.add(each.id());
             changes.add(new Change.CapacityReservationSet(each));
         }
-        gone(calendar.put(fact.tenant(), reservations), reservations)
+        removed(calendar.put(fact.tenant(), reservations), reservations)
                 .forEach(id -> changes.add(new Change.CapacityReservationRemoved(id)));
         changes.add(new Change.AccountStatusSet(
                 QuotaPath.of(fact.tenant().value()),
                 fact.suspended() ? Change.AccountStatus.SUSPENDED : Change.AccountStatus.ACTIVE));
-        gone(suspended.put(fact.tenant(), fact.suspendedPaths()), fact.suspendedPaths())
+        removed(suspended.put(fact.tenant(), fact.suspendedPaths()), fact.suspendedPaths())
                 .forEach(path -> changes.add(new Change.AccountStatusSet(path, Change.AccountStatus.ACTIVE)));
         fact.suspendedPaths()
                 .forEach(path -> changes.add(new Change.AccountStatusSet(path, Change.AccountStatus.SUSPENDED)));
     }
 
-    private static <K> Set<K> gone(@Nullable Set<K> before, Set<K> now) {
+    private static <K> Set<K> removed(@Nullable Set<K> before, Set<K> now) {
         Set<K> gone = before == null ? new TreeSet<>() : new TreeSet<>(before);
         gone.removeAll(now);
         return gone;

@@ -29,7 +29,7 @@ public final class QuarantinedTenants {
     }
 
     /** Readmits these tenants to plans. Returns whether any of them was quarantined. */
-    public static boolean takeBack(SystemTransaction transaction, String[] tenants) {
+    public static boolean release(SystemTransaction transaction, String[] tenants) {
         return transaction
                 .run(
                         "update tenant set set_aside_at = null, set_aside_why = null, set_aside_until = null"
@@ -40,8 +40,8 @@ public final class QuarantinedTenants {
     }
 
     /** Extends the quarantine, for longer than before. Returns its end. */
-    public static String putBack(SystemTransaction transaction, Fence fence, TenantId tenant) {
-        return QuarantinedWorkloads.until(transaction.run(
+    public static String requarantine(SystemTransaction transaction, Fence fence, TenantId tenant) {
+        return QuarantinedWorkloads.retryTime(transaction.run(
                 "update tenant set set_aside_times = set_aside_times + 1, set_aside_until = "
                         + QuarantinedWorkloads.UNTIL.replace("$TIME", "$2::timestamptz")
                         + " where id = $1 and set_aside_at is not null returning set_aside_until",

@@ -100,11 +100,11 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
         return new QuarantinedWorkloads(devices, machines, counted);
     }
 
-    boolean holds(UUID node, int device) {
+    boolean isHeld(UUID node, int device) {
         return devices.getOrDefault(node, Set.of()).contains(device);
     }
 
-    Part of(UUID node) {
+    Part partOf(UUID node) {
         return machines.getOrDefault(node, Part.NONE);
     }
 
@@ -153,7 +153,11 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
                 SENTENCE,
                 REMEDY,
                 fence.stamp())) {
-            tell(transaction, fence, row, new JsonObject().put("reason", CODE).put("message", SENTENCE));
+            writeFeedEntry(
+                    transaction,
+                    fence,
+                    row,
+                    new JsonObject().put("reason", CODE).put("message", SENTENCE));
             fence.saveSequence(transaction, cell);
             return Optional.of("workload " + row.getUUID("id") + " of tenant " + row.getString("tenant_id") + " ("
                     + row.getString("state") + ")");
@@ -165,14 +169,14 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
      * Readmits these workloads to plans. Their tenants' live views receive their present states; the next plan gives
      * the reasons why they wait. Returns whether any of them was quarantined.
      */
-    public static boolean takeBack(SystemTransaction transaction, Fence fence, String cell, UUID[] workloads) {
+    public static boolean release(SystemTransaction transaction, Fence fence, String cell, UUID[] workloads) {
         boolean any = false;
         for (Row row : transaction.run(
                 "update workload set set_aside_at = null, set_aside_why = null, set_aside_until = null,"
                         + " reason_at = null, reason_code = null, reason = null"
                         + " where id = any($1) and set_aside_at is not null returning tenant_id, id, state",
                 (Object) workloads)) {
-            tell(transaction, fence, row, new JsonObject());
+            writeFeedEntry(transaction, fence, row, new JsonObject());
             any = true;
         }
         fence.saveSequence(transaction, cell);
@@ -180,8 +184,8 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
     }
 
     /** Extends the quarantine, for longer than before. Returns its end. */
-    public static String putBack(SystemTransaction transaction, Fence fence, UUID workload) {
-        return until(transaction.run(
+    public static String requarantine(SystemTransaction transaction, Fence fence, UUID workload) {
+        return retryTime(transaction.run(
                 "update workload set set_aside_times = set_aside_times + 1, set_aside_until = "
                         + UNTIL.replace("$TIME", "$2::timestamptz")
                         + " where id = $1 and set_aside_at is not null returning set_aside_until",
@@ -189,18 +193,18 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
                 fence.stamp()));
     }
 
-    static String until(Iterable<Row> putBack) {
-        for (Row row : putBack) {
+    static String retryTime(Iterable<Row> rows) {
+        for (Row row : rows) {
             return row.getOffsetDateTime("set_aside_until").toString();
         }
         return "its entry is gone";
     }
 
-    private static void tell(SystemTransaction transaction, Fence fence, Row workload, JsonObject more) {
+    private static void writeFeedEntry(SystemTransaction transaction, Fence fence, Row workload, JsonObject more) {
         transaction.run(
                 "insert into feed (tenant_id, seq, kind, ref, body, at) values ($1, $2, 'workload', $3, $4, $5)",
                 workload.getString("tenant_id"),
-                fence.next(),
+                fence.nextSequence(),
                 workload.getUUID("id").toString(),
                 more.put("state", workload.getString("state")),
                 fence.stamp());
@@ -224,7 +228,7 @@ public record QuarantinedWorkloads(Map<UUID, Set<Integer>> devices, Map<UUID, Pa
                             and n.workload_id = c.id)
                     select tenant_id, id from cancelled order by id
                     """, CellReader.array(named), fence.stamp(), CANCELLED)) {
-                rows.feed(
+                rows.addFeedEntry(
                         new TenantId(row.getString("tenant_id")),
                         row.getUUID("id"),
                         new JsonObject().put("state", "cancelled").put("end_reason", CANCELLED));

@@ -204,19 +204,19 @@ public record QuotaFacts(
             return List.of();
         }
         String[] asked = tenants.stream().map(TenantId::value).toArray(String[]::new);
-        Map<TenantId, Gathering> byTenant = new TreeMap<>();
+        Map<TenantId, Builder> byTenant = new TreeMap<>();
         for (Row row : transaction.run(
                 "select id, state from tenant where id = any($1) and set_aside_at is null", (Object) asked)) {
             TenantId tenant = new TenantId(row.getString("id"));
             byTenant.put(
-                    tenant, new Gathering(tenant, !row.getString("state").equals("active"), CellReader.millis(stamp)));
+                    tenant, new Builder(tenant, !row.getString("state").equals("active"), CellReader.millis(stamp)));
         }
         String[] ids = byTenant.keySet().stream().map(TenantId::value).toArray(String[]::new);
         for (Row row : transaction.run("""
                 select a.*, p.name as pool_name from allotment a join pool p on p.id = a.pool_id
                  where a.tenant_id = any($1) order by a.tenant_id, p.name
                 """, (Object) ids)) {
-            of(byTenant, row).allotment(row);
+            of(byTenant, row).addAllotment(row);
         }
         for (Row row : transaction.run("""
                 select q.*, p.name as pool_name from policy_quota q
@@ -224,11 +224,11 @@ public record QuotaFacts(
                  where q.tenant_id = any($1) and o.retired_at is null order by q.tenant_id, q.policy_id,
                      p.name nulls first
                 """, (Object) ids)) {
-            of(byTenant, row).quota(row);
+            of(byTenant, row).addQuota(row);
         }
         for (Row row : transaction.run(
                 "select * from policy where tenant_id = any($1) order by tenant_id, group_path, id", (Object) ids)) {
-            of(byTenant, row).policy(row);
+            of(byTenant, row).addPolicy(row);
         }
         for (Row row : transaction.run("""
                 select c.*, p.name as pool_name, o.group_path from capacity_reservation c
@@ -236,13 +236,13 @@ public record QuotaFacts(
                   left join policy o on o.tenant_id = c.tenant_id and o.id = c.policy_id
                  where c.tenant_id = any($1) and c.ends_at > $2 and o.retired_at is null order by c.tenant_id, c.id
                 """, ids, stamp)) {
-            of(byTenant, row).reservation(row);
+            of(byTenant, row).addReservation(row);
         }
-        return byTenant.values().stream().map(each -> each.done(allPools)).toList();
+        return byTenant.values().stream().map(each -> each.build(allPools)).toList();
     }
 
-    private static Gathering of(Map<TenantId, Gathering> byTenant, Row row) {
-        Gathering found = byTenant.get(new TenantId(row.getString("tenant_id")));
+    private static Builder of(Map<TenantId, Builder> byTenant, Row row) {
+        Builder found = byTenant.get(new TenantId(row.getString("tenant_id")));
         if (found == null) {
             throw new IllegalStateException("a row of a tenant that is not there: " + row.getString("tenant_id"));
         }
@@ -250,7 +250,7 @@ public record QuotaFacts(
     }
 
     /** Collects the rows of one tenant. */
-    private static final class Gathering {
+    private static final class Builder {
         private final TenantId tenant;
         private final boolean suspended;
         private final long stampMillis;
@@ -264,20 +264,20 @@ public record QuotaFacts(
         private final List<ReservationWindow> calendar = new ArrayList<>();
 
         /** @param stampMillis the moment whose reserved amounts the ledger receives */
-        Gathering(TenantId tenant, boolean suspended, long stampMillis) {
+        Builder(TenantId tenant, boolean suspended, long stampMillis) {
             this.stampMillis = stampMillis;
             this.tenant = tenant;
             this.suspended = suspended;
         }
 
-        void allotment(Row row) {
+        void addAllotment(Row row) {
             QuotaTerms terms = terms(row);
             allotments.add(new Allotment(tenant, new PoolId(row.getString("pool_name")), terms));
             levels.add(new Level(
-                    row.getUUID("pool_id"), null, terms.standingAt(stampMillis).reservedGpuMilli()));
+                    row.getUUID("pool_id"), null, terms.effectiveAt(stampMillis).reservedGpuMilli()));
         }
 
-        void quota(Row row) {
+        void addQuota(Row row) {
             UUID policy = row.getUUID("policy_id");
             String pool = row.getString("pool_name");
             Scope scope = pool == null ? Scope.ALL_POOLS : Scope.of(new PoolId(pool));
@@ -286,11 +286,11 @@ public record QuotaFacts(
             UUID poolId = row.getUUID("pool_id");
             if (poolId != null) {
                 levels.add(
-                        new Level(poolId, policy, terms.standingAt(stampMillis).reservedGpuMilli()));
+                        new Level(poolId, policy, terms.effectiveAt(stampMillis).reservedGpuMilli()));
             }
         }
 
-        void reservation(Row row) {
+        void addReservation(Row row) {
             UUID policy = row.getUUID("policy_id");
             ReservationWindow reservation = new ReservationWindow(
                     new CapacityReservationId(row.getUUID("id").toString()),
@@ -311,7 +311,7 @@ public record QuotaFacts(
             }
         }
 
-        void policy(Row row) {
+        void addPolicy(Row row) {
             UUID id = row.getUUID("id");
             GroupPath group = new GroupPath(row.getString("group_path"));
             paths.put(id, QuotaTreeBuilder.path(tenant, group));
@@ -337,7 +337,7 @@ public record QuotaFacts(
             }
         }
 
-        QuotaFacts done(boolean allPools) {
+        QuotaFacts build(boolean allPools) {
             return of(
                     tenant, suspended, suspendedPaths, paths, groups, levels, allotments, policies, calendar, allPools);
         }

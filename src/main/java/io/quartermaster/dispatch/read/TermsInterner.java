@@ -15,22 +15,22 @@ public final class TermsInterner {
      * Far above the number of queues and users that are active at a time. At this size all values are dropped, which
      * only costs memory.
      */
-    private static final int MOST = 10_000;
+    private static final int MAX_ENTRIES = 10_000;
 
     private final Map<Terms, Terms> terms = new HashMap<>();
     private final Map<Submitter, Submitter> submitters = new HashMap<>();
 
-    Terms share(Terms value) {
-        return first(terms, value);
+    Terms intern(Terms value) {
+        return internIn(terms, value);
     }
 
-    Submitter share(Submitter value) {
-        return first(submitters, value);
+    Submitter intern(Submitter value) {
+        return internIn(submitters, value);
     }
 
     /** The first value that equals this one. */
-    private static <T> T first(Map<T, T> known, T value) {
-        if (known.size() >= MOST) {
+    private static <T> T internIn(Map<T, T> known, T value) {
+        if (known.size() >= MAX_ENTRIES) {
             known.clear();
         }
         T first = known.putIfAbsent(value, value);

@@ -33,7 +33,7 @@ public final class UsageHistoryStore {
     }
 
     /** The held amount in each row. */
-    private final Map<Key, Long> kept = new HashMap<>();
+    private final Map<Key, Long> stored = new HashMap<>();
 
     /** Reads the stored entries for an engine. They may be old: the engine advances them to its first plan. */
     static List<Change.PastUseSet> read(SystemTransaction transaction, String cell) {
@@ -51,8 +51,8 @@ public final class UsageHistoryStore {
     }
 
     /** Begins with the entries that a new leader read. */
-    public void begin(List<Change.PastUseSet> entries) {
-        entries.forEach(entry -> kept.put(Key.of(entry), entry.heldGpuMilli()));
+    public void load(List<Change.PastUseSet> entries) {
+        entries.forEach(entry -> stored.put(Key.of(entry), entry.heldGpuMilli()));
     }
 
     /**
@@ -67,7 +67,7 @@ public final class UsageHistoryStore {
         for (Change.PastUseSet entry : now) {
             Key key = Key.of(entry);
             known.add(key);
-            Long before = kept.put(key, entry.heldGpuMilli());
+            Long before = stored.put(key, entry.heldGpuMilli());
             if (before == null || before != entry.heldGpuMilli() || raised.contains(entry.path())) {
                 changed.add(row(key).put("average_gpu_nano", entry.averageGpuNano())
                         .put("held_gpu_milli", entry.heldGpuMilli())
@@ -75,8 +75,8 @@ public final class UsageHistoryStore {
             }
         }
         JsonArray gone = new JsonArray();
-        kept.keySet().stream().filter(key -> !known.contains(key)).forEach(key -> gone.add(row(key)));
-        kept.keySet().retainAll(known);
+        stored.keySet().stream().filter(key -> !known.contains(key)).forEach(key -> gone.add(row(key)));
+        stored.keySet().retainAll(known);
         if (!changed.isEmpty()) {
             transaction.send("""
                     insert into past_use (cell_id, scope, path, average_gpu_nano, held_gpu_milli, as_of_ms)

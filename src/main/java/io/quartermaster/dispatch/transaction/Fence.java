@@ -77,7 +77,7 @@ public final class Fence {
     }
 
     /** The next number of the cell's one sequence: usage events, feed entries, revisions of nodes, counter batches. */
-    public long next() {
+    public long nextSequence() {
         return ++sequence;
     }
 

@@ -45,8 +45,8 @@ public final class PlanRows {
 
     private final JsonArray reasons = new JsonArray();
     private final JsonArray nominations = new JsonArray();
-    private final JsonArray left = new JsonArray();
-    private final JsonArray denominations = new JsonArray();
+    private final JsonArray endedPauses = new JsonArray();
+    private final JsonArray withdrawnNominations = new JsonArray();
     private final JsonArray preemptions = new JsonArray();
     private final JsonArray usage = new JsonArray();
     private final JsonArray feed = new JsonArray();
@@ -60,7 +60,7 @@ public final class PlanRows {
         this.fence = fence;
     }
 
-    public void attemptEnded(
+    public void addEndedAttempt(
             TenantId tenant, UUID attempt, AttemptOutcome outcome, Optional<Integer> exitCode, String message) {
         endedAttempts.add(new JsonObject()
                 .put("tenant_id", tenant.value())
@@ -70,14 +70,14 @@ public final class PlanRows {
                 .put("message", message));
     }
 
-    public void attemptProgress(TenantId tenant, UUID attempt, WorkloadAttemptState.Wanted state) {
+    public void addAttemptProgress(TenantId tenant, UUID attempt, WorkloadAttemptState.Wanted state) {
         attemptProgress.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())
                 .put("state", state.word()));
     }
 
-    public void attemptStopping(TenantId tenant, UUID attempt, AttemptStopReason reason, long graceMillis) {
+    public void addAttemptStop(TenantId tenant, UUID attempt, AttemptStopReason reason, long graceMillis) {
         attemptStops.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())
@@ -86,7 +86,7 @@ public final class PlanRows {
     }
 
     /** Sets the deadline of an attempt that is stopping. */
-    public void attemptDueBy(TenantId tenant, UUID attempt, long deadlineMillis) {
+    public void addAttemptDeadline(TenantId tenant, UUID attempt, long deadlineMillis) {
         attemptDeadlines.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("id", attempt.toString())
@@ -99,7 +99,7 @@ public final class PlanRows {
      * @param resumes the paused attempt whose processes it takes over
      * @param rule the rule by which it holds its devices
      */
-    public void newAttempt(
+    public void addAttempt(
             WorkloadRecord workload,
             UUID attempt,
             int number,
@@ -122,7 +122,7 @@ public final class PlanRows {
                 .put("from_reservation", fromReservation));
     }
 
-    public void device(TenantId tenant, UUID attempt, int worker, JsonObject place) {
+    public void addDevice(TenantId tenant, UUID attempt, int worker, JsonObject place) {
         newDevices.add(place.put("tenant_id", tenant.value())
                 .put("attempt_id", attempt.toString())
                 .put("worker", worker));
@@ -132,11 +132,11 @@ public final class PlanRows {
      * Sets a state. Further keys are {@code end_reason}, {@code at_head} and {@code attempts}; the SQL defines whether
      * an absent key keeps or clears its column.
      */
-    public void workloadState(WorkloadRecord workload, WorkloadState state, JsonObject more) {
-        workloadState(workload, state, more, workload.setbacks().withoutDelay());
+    public void setWorkloadState(WorkloadRecord workload, WorkloadState state, JsonObject more) {
+        setWorkloadState(workload, state, more, workload.retryBackoff().withoutDelay());
     }
 
-    public void workloadState(
+    public void setWorkloadState(
             WorkloadRecord workload, WorkloadState state, JsonObject more, RetryBackoff retryBackoff) {
         JsonObject row = more.copy()
                 .put("tenant_id", workload.tenant().value())
@@ -145,7 +145,7 @@ public final class PlanRows {
                 .put("quick_losses", retryBackoff.quickLosses());
         retryBackoff.retryAtMillis().ifPresent(millis -> row.put("retry_ms", millis));
         workloadStates.put(workload.id(), row);
-        feed(workload.tenant(), workload.id(), more.copy().put("state", state.word()));
+        addFeedEntry(workload.tenant(), workload.id(), more.copy().put("state", state.word()));
     }
 
     /**
@@ -154,8 +154,8 @@ public final class PlanRows {
      *
      * @param planned the policy, queue and profile by which the engine knows the workload
      */
-    public void workloadStarts(WorkloadRecord workload, WorkloadRecord.Binding planned, JsonObject more) {
-        workloadState(workload, new WorkloadState.Starting(), more);
+    public void setWorkloadStarting(WorkloadRecord workload, WorkloadRecord.Binding planned, JsonObject more) {
+        setWorkloadState(workload, new WorkloadState.Starting(), more);
         workloadStates.compute(workload.id(), (id, row) -> Objects.requireNonNull(row)
                 .put("policy_id", planned.policy().toString())
                 .put("queue_id", planned.queue().toString())
@@ -168,7 +168,7 @@ public final class PlanRows {
      *
      * @param untilMillis when they are given up; empty if that is stored already
      */
-    public void workloadLeaves(UUID workload, UUID attempt, UUID node, OptionalLong untilMillis) {
+    public void setWorkloadPausing(UUID workload, UUID attempt, UUID node, OptionalLong untilMillis) {
         workloadStates.compute(workload, (id, row) -> {
             JsonObject with = Objects.requireNonNull(row)
                     .put("paused_attempt", attempt.toString())
@@ -179,8 +179,8 @@ public final class PlanRows {
     }
 
     /** Removes the paused processes, which have all ended. */
-    public void workloadLeft(WorkloadRecord workload) {
-        left.add(new JsonObject()
+    public void addEndedPause(WorkloadRecord workload) {
+        endedPauses.add(new JsonObject()
                 .put("tenant_id", workload.tenant().value())
                 .put("id", workload.id().toString()));
     }
@@ -188,25 +188,25 @@ public final class PlanRows {
     /**
      * Sets the reason why a workload waits. If it differs from the stored one, the tenant's live feed gets an entry.
      */
-    public void reason(UUID workload, String code, JsonArray perPool) {
+    public void addReason(UUID workload, String code, JsonArray perPool) {
         reasons.add(new JsonObject()
-                .put("seq", fence.next())
+                .put("seq", fence.nextSequence())
                 .put("id", workload.toString())
                 .put("code", code)
                 .put("reason", perPool));
     }
 
     /** Adds an entry about a workload to the tenant's live feed. */
-    public void feed(TenantId tenant, UUID workload, JsonObject body) {
+    public void addFeedEntry(TenantId tenant, UUID workload, JsonObject body) {
         fedTenants.add(tenant);
         feed.add(new JsonObject()
                 .put("tenant_id", tenant.value())
-                .put("seq", fence.next())
+                .put("seq", fence.nextSequence())
                 .put("ref", workload.toString())
                 .put("body", body));
     }
 
-    public void nomination(TenantId tenant, UUID workload, UUID pool, JsonObject body) {
+    public void addNomination(TenantId tenant, UUID workload, UUID pool, JsonObject body) {
         nominations.add(new JsonObject()
                 .put("tenant_id", tenant.value())
                 .put("workload_id", workload.toString())
@@ -214,25 +214,26 @@ public final class PlanRows {
                 .put("body", body));
     }
 
-    public void denomination(TenantId tenant, UUID workload) {
-        denominations.add(new JsonObject().put("tenant_id", tenant.value()).put("workload_id", workload.toString()));
+    public void withdrawNomination(TenantId tenant, UUID workload) {
+        withdrawnNominations.add(
+                new JsonObject().put("tenant_id", tenant.value()).put("workload_id", workload.toString()));
     }
 
-    public void preemption(JsonObject row) {
+    public void addPreemption(JsonObject row) {
         preemptions.add(row);
     }
 
-    public void usage(TenantId tenant, String kind, UUID pool, JsonObject more) {
-        usage.add(more.put("seq", fence.next())
+    public void addUsageEvent(TenantId tenant, String kind, UUID pool, JsonObject more) {
+        usage.add(more.put("seq", fence.nextSequence())
                 .put("tenant_id", tenant.value())
                 .put("kind", kind)
                 .put("pool_id", pool.toString()));
     }
 
     /** Adds a phase to the usage of an allocation that holds GPUs. */
-    public void phase(TenantId tenant, WorkloadRecord.LiveAttempt attempt, String phase, long sinceMillis) {
+    public void addPhase(TenantId tenant, WorkloadRecord.LiveAttempt attempt, String phase, long sinceMillis) {
         if (attempt.gpuMilli() > 0) {
-            usage(
+            addUsageEvent(
                     tenant,
                     "phase",
                     attempt.pool(),
@@ -243,7 +244,7 @@ public final class PlanRows {
         }
     }
 
-    public void touch(UUID node) {
+    public void touchNode(UUID node) {
         touchedNodes.add(node);
     }
 
@@ -251,8 +252,8 @@ public final class PlanRows {
      * Records a start on a node of this pool. If the node was retired or moved in the meantime, the plan is not
      * written.
      */
-    public void startsOn(UUID node, UUID pool) {
-        touch(node);
+    public void addStart(UUID node, UUID pool) {
+        touchNode(node);
         poolsOfStarts.put(node, pool);
     }
 
@@ -272,7 +273,7 @@ public final class PlanRows {
     public void write(SystemTransaction transaction, String cell) {
         try {
             send(transaction, cell);
-            transaction.settle();
+            transaction.awaitSent();
         } catch (RuntimeException e) {
             throw DatabaseFailures.isLockTimeout(e) ? new LockedRowsException(writtenWorkloads(), e) : e;
         }
@@ -280,7 +281,7 @@ public final class PlanRows {
 
     private Set<UUID> writtenWorkloads() {
         Set<UUID> written = new TreeSet<>(workloadStates.keySet());
-        for (JsonArray rows : List.of(reasons, left)) {
+        for (JsonArray rows : List.of(reasons, endedPauses)) {
             rows.forEach(row -> written.add(UUID.fromString(((JsonObject) row).getString("id"))));
         }
         return written;
@@ -333,7 +334,7 @@ public final class PlanRows {
                       device_index int, gpu_milli bigint,
                        mig text, mig_first int)
                 """);
-        Optional<SystemTransaction.Sent> states =
+        Optional<SystemTransaction.PendingStatement> states =
                 set(transaction, new JsonArray(List.copyOf(workloadStates.values())), """
                 update workload w set state = x.state, changed_at = $2::timestamptz, end_reason = x.end_reason,
                        attempts = coalesce(x.attempts, w.attempts), quick_losses = x.quick_losses,
@@ -364,12 +365,12 @@ public final class PlanRows {
                    and (x.policy_id is null or (w.policy_id, w.queue_id, w.profile_id) = (x.policy_id, x.queue_id,
                        x.profile_id))
                 """, stamp);
-        set(transaction, left, """
+        set(transaction, endedPauses, """
                 update workload w set paused_attempt = null, paused_node = null, paused_until = null
                   from jsonb_to_recordset($1) as x(tenant_id text, id uuid) where w.tenant_id = x.tenant_id
                       and w.id = x.id
                 """);
-        Optional<SystemTransaction.Sent> toldWhy = set(transaction, reasons, """
+        Optional<SystemTransaction.PendingStatement> toldWhy = set(transaction, reasons, """
                 with changed as (
                     update workload w set reason_code = x.code, reason = x.reason, reason_at = $2::timestamptz
                       from jsonb_to_recordset($1) as x(id uuid, code text, reason jsonb, seq bigint)
@@ -382,7 +383,7 @@ public final class PlanRows {
                         'message', sentence), $2::timestamptz from changed)
                 select distinct tenant_id from changed
                 """, stamp);
-        set(transaction, denominations, """
+        set(transaction, withdrawnNominations, """
                 delete from nomination n using jsonb_to_recordset($1) as x(tenant_id text, workload_id uuid)
                  where n.tenant_id = x.tenant_id and n.workload_id = x.workload_id
                 """);
@@ -418,9 +419,9 @@ public final class PlanRows {
             transaction.send(
                     "update node set revision = $2 where id = any($1)",
                     touchedNodes.toArray(UUID[]::new),
-                    fence.next());
+                    fence.nextSequence());
         }
-        Optional<SystemTransaction.Sent> nodes = startNodes(transaction);
+        Optional<SystemTransaction.PendingStatement> nodes = startNodes(transaction);
         fence.saveSequence(transaction, cell);
         toldWhy.ifPresent(told -> told.rows().forEach(row -> fedTenants.add(new TenantId(row.getString("tenant_id")))));
         if (states.isPresent() && states.get().rowCount() < workloadStates.size()) {
@@ -435,7 +436,7 @@ public final class PlanRows {
      * The nodes of starts that still belong to their pools. They stay so until the plan is committed: the transaction
      * has held their rows since it gave them a revision.
      */
-    private Optional<SystemTransaction.Sent> startNodes(SystemTransaction transaction) {
+    private Optional<SystemTransaction.PendingStatement> startNodes(SystemTransaction transaction) {
         return poolsOfStarts.isEmpty()
                 ? Optional.empty()
                 : Optional.of(transaction.send(
@@ -446,7 +447,7 @@ public final class PlanRows {
     }
 
     /** Empty if there is nothing to write. */
-    private static Optional<SystemTransaction.Sent> set(
+    private static Optional<SystemTransaction.PendingStatement> set(
             SystemTransaction transaction, JsonArray rows, String sql, Object... more) {
         if (rows.isEmpty()) {
             return Optional.empty();

@@ -71,11 +71,11 @@ public class AgentResource {
                     + " credential-is-newer.")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = SessionReply.class)))
     public Uni<Response> openSession(@PathParam("node") String node) {
-        return sessions.open(node, currentCaller.proof())
+        return sessions.open(node, currentCaller.credential())
                 .map(Unchecked.function(opened -> Response.status(Response.Status.CREATED)
                         .header("Cache-Control", "no-store")
-                        .entity(PROTOCOL.writeValueAsBytes(
-                                new SessionReply(opened.token(), opened.life().toMillis())))
+                        .entity(PROTOCOL.writeValueAsBytes(new SessionReply(
+                                opened.token(), opened.lifetime().toMillis())))
                         .build()));
     }
 

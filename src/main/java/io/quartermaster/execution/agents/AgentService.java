@@ -24,7 +24,7 @@ import org.jboss.logging.Logger;
 class AgentService {
 
     /** Timers count in milliseconds, and refuse delays below one. */
-    private static final long SHORTEST_WAIT_NANOS = 1_000_000L;
+    private static final long MIN_WAIT_NANOS = 1_000_000L;
 
     private static final Logger LOG = Logger.getLogger(AgentService.class);
 
@@ -66,22 +66,22 @@ class AgentService {
         // agent's, which counts from when the agent sent the request.
         Duration lease = config.lease().plus(config.margin()).plus(wait);
         long arrivedNanos = System.nanoTime();
-        return store.take(nodeName, request, lease)
-                .invoke(taken -> {
-                    if (taken.announced() || taken.standing() == AgentStore.Standing.LAPSED) {
-                        wakeups.leader();
+        return store.recordContact(nodeName, request, lease)
+                .invoke(contact -> {
+                    if (contact.announced() || contact.leaseStatus() == AgentStore.LeaseStatus.LAPSED) {
+                        wakeups.requestLeaderWakeup();
                     }
                 })
-                .invoke(taken -> requireLease(nodeName, request, taken.standing()))
-                .chain(taken -> answer(taken, request, arrivedNanos, arrivedNanos + wait.toNanos()));
+                .invoke(contact -> requireLease(nodeName, request, contact.leaseStatus()))
+                .chain(contact -> answer(contact, request, arrivedNanos, arrivedNanos + wait.toNanos()));
     }
 
     /**
      * Refuses to send orders without the lease: the agent could carry them out while the leader gives the node up, or
      * while another agent runs.
      */
-    private void requireLease(String node, SyncRequest request, AgentStore.Standing standing) {
-        switch (standing) {
+    private void requireLease(String node, SyncRequest request, AgentStore.LeaseStatus leaseStatus) {
+        switch (leaseStatus) {
             case LEASED -> {}
             case LAPSED ->
                 throw ProblemException.of(
@@ -111,38 +111,40 @@ class AgentService {
     }
 
     /** Answers immediately if the agent has another revision or may forget an attempt; otherwise it holds the call. */
-    private Uni<SyncReply> answer(AgentStore.Taken taken, SyncRequest request, long arrivedNanos, long untilNanos) {
+    private Uni<SyncReply> answer(
+            AgentStore.ContactResult contact, SyncRequest request, long arrivedNanos, long untilNanos) {
         boolean hasEnded = request.attempts().stream().anyMatch(a -> a.state() instanceof AttemptState.Ended);
-        return taken.revision() != request.appliedRevision() || hasEnded || isOver(untilNanos)
-                ? readAndAnswer(taken, request, untilNanos)
-                : hold(taken, request, taken.revision(), arrivedNanos, untilNanos);
+        return contact.revision() != request.appliedRevision() || hasEnded || isOver(untilNanos)
+                ? readAndAnswer(contact, request, untilNanos)
+                : holdCall(contact, request, contact.revision(), arrivedNanos, untilNanos);
     }
 
-    private Uni<SyncReply> hold(
-            AgentStore.Taken taken, SyncRequest request, long revision, long readAtNanos, long untilNanos) {
+    private Uni<SyncReply> holdCall(
+            AgentStore.ContactResult contact, SyncRequest request, long revision, long readAtNanos, long untilNanos) {
         return heldCalls
-                .hold(taken.node(), revision, readAtNanos, Duration.ofNanos(untilNanos - System.nanoTime()))
-                .chain(woken -> readAndAnswer(taken, request, untilNanos));
+                .hold(contact.node(), revision, readAtNanos, Duration.ofNanos(untilNanos - System.nanoTime()))
+                .chain(woken -> readAndAnswer(contact, request, untilNanos));
     }
 
     /** The desired state is read after the list to forget: an attempt on that list is never ordered to run again. */
-    private Uni<SyncReply> readAndAnswer(AgentStore.Taken taken, SyncRequest request, long untilNanos) {
+    private Uni<SyncReply> readAndAnswer(AgentStore.ContactResult contact, SyncRequest request, long untilNanos) {
         long readAtNanos = System.nanoTime();
         return desiredStates
-                .forgettable(taken.node(), ended(request))
-                .chain(forget -> desiredStates.desired(taken.node()).chain(desired -> {
+                .forgettable(contact.node(), endedAttempts(request))
+                .chain(forget -> desiredStates.desired(contact.node()).chain(desired -> {
                     boolean news = desired.revision() != request.appliedRevision() || !forget.isEmpty();
                     return news || isOver(untilNanos)
-                            ? Uni.createFrom().item(reply(taken, desired, forget))
-                            : hold(taken, request, desired.revision(), readAtNanos, untilNanos);
+                            ? Uni.createFrom().item(reply(contact, desired, forget))
+                            : holdCall(contact, request, desired.revision(), readAtNanos, untilNanos);
                 }));
     }
 
     private static boolean isOver(long untilNanos) {
-        return untilNanos - System.nanoTime() < SHORTEST_WAIT_NANOS;
+        return untilNanos - System.nanoTime() < MIN_WAIT_NANOS;
     }
 
-    private SyncReply reply(AgentStore.Taken taken, DesiredStateStore.DesiredState desired, List<UUID> forget) {
+    private SyncReply reply(
+            AgentStore.ContactResult contact, DesiredStateStore.DesiredState desired, List<UUID> forget) {
         return new SyncReply(
                 Protocol.FORMAT_VERSION,
                 desired.revision(),
@@ -150,10 +152,10 @@ class AgentService {
                 desired.attempts(),
                 desired.paused(),
                 forget,
-                taken.inventoryDigest());
+                contact.inventoryDigest());
     }
 
-    private static List<UUID> ended(SyncRequest request) {
+    private static List<UUID> endedAttempts(SyncRequest request) {
         return request.attempts().stream()
                 .filter(attempt -> attempt.state() instanceof AttemptState.Ended)
                 .map(AttemptReport::attemptId)

@@ -56,7 +56,7 @@ class AgentStore {
     }
 
     /** Whether the calling agent may run work on the node. */
-    enum Standing {
+    enum LeaseStatus {
         LEASED,
         /** The lease expired, and the leader has yet to give the node up: nothing may run there. */
         LAPSED,
@@ -73,11 +73,11 @@ class AgentStore {
      * @param announced whether the inbox has a new row for the leader
      * @param inventoryDigest names the stored inventory, which is the request's; null if the request changed nothing
      */
-    record Taken(
+    record ContactResult(
             UUID node,
             long revision,
             boolean announced,
-            Standing standing,
+            LeaseStatus leaseStatus,
             @Nullable String inventoryDigest) {}
 
     /**
@@ -86,47 +86,49 @@ class AgentStore {
      *
      * @param lease how long the node counts as leased from now
      */
-    Uni<Taken> take(String node, SyncRequest request, Duration lease) {
+    Uni<ContactResult> recordContact(String node, SyncRequest request, Duration lease) {
         return contactBatch.renew(node, request, lease).chain(renewed -> renewed.map(
                         renewal -> Uni.createFrom().item(renewal))
-                .orElseGet(() -> node(node).chain(found -> takeAlone(found, request, lease))));
+                .orElseGet(() -> node(node).chain(found -> recordContactAlone(found, request, lease))));
     }
 
-    private Uni<Taken> takeAlone(NodeRef node, SyncRequest request, Duration lease) {
-        return database.in(connection -> machine(connection, node.id(), request)
+    private Uni<ContactResult> recordContactAlone(NodeRef node, SyncRequest request, Duration lease) {
+        return database.in(connection -> machineOf(connection, node.id(), request)
                 .chain(machine -> machine.isEmpty()
                         ? Uni.createFrom()
-                                .item(new Taken(node.id(), node.revision(), false, Standing.OF_UNKNOWN_INVENTORY, null))
-                        : takeAlone(connection, node, request, machine.get(), lease)));
+                                .item(new ContactResult(
+                                        node.id(), node.revision(), false, LeaseStatus.OF_UNKNOWN_INVENTORY, null))
+                        : recordContactAlone(connection, node, request, machine.get(), lease)));
     }
 
-    private Uni<Taken> takeAlone(
+    private Uni<ContactResult> recordContactAlone(
             SqlConnection connection, NodeRef node, SyncRequest request, Machine machine, Duration lease) {
         Inventory inventory = request.inventory();
         return requireFit(connection, node.id(), inventory)
-                .chain(() -> contact(connection, node.id(), request, machine, lease))
+                .chain(() -> writeContact(connection, node.id(), request, machine, lease))
                 .chain(contact -> {
                     if (contact.isEmpty()) {
-                        return standing(connection, node.id(), request)
-                                .map(standing -> new Taken(node.id(), node.revision(), false, standing, null));
+                        return readLeaseStatus(connection, node.id(), request)
+                                .map(leaseStatus ->
+                                        new ContactResult(node.id(), node.revision(), false, leaseStatus, null));
                     }
-                    Standing standing = contact.get().leased() ? Standing.LEASED : Standing.LAPSED;
+                    LeaseStatus leaseStatus = contact.get().leased() ? LeaseStatus.LEASED : LeaseStatus.LAPSED;
                     return (inventory == null
                                     ? Uni.createFrom().item(false)
-                                    : inventory(connection, node.id(), inventory))
+                                    : writeInventory(connection, node.id(), inventory))
                             .chain(changed -> changed || contact.get().news()
-                                    ? inboxNode(connection, node.id()).replaceWith(true)
+                                    ? postNode(connection, node.id()).replaceWith(true)
                                     : Uni.createFrom().item(false))
-                            .chain(announced -> reports(
+                            .chain(announced -> writeReports(
                                             connection,
                                             node.id(),
                                             request.attempts(),
                                             contact.get().before())
-                                    .map(reported -> new Taken(
+                                    .map(reported -> new ContactResult(
                                             node.id(),
                                             node.revision(),
                                             announced || reported,
-                                            standing,
+                                            leaseStatus,
                                             machine.digest())));
                 });
     }
@@ -140,7 +142,7 @@ class AgentStore {
             String digest) {}
 
     /** The machine that the request describes or names; empty if it names none that is stored. */
-    private static Uni<Optional<Machine>> machine(SqlConnection connection, UUID node, SyncRequest request) {
+    private static Uni<Optional<Machine>> machineOf(SqlConnection connection, UUID node, SyncRequest request) {
         Inventory inventory = request.inventory();
         if (inventory != null) {
             return Uni.createFrom()
@@ -185,17 +187,17 @@ class AgentStore {
     }
 
     /**
-     * The standing of an agent whose request changed nothing: the request is outdated, or comes from another agent,
+     * The status of an agent whose request changed nothing: the request is outdated, or comes from another agent,
      * which is recorded.
      */
-    private static Uni<Standing> standing(SqlConnection connection, UUID node, SyncRequest request) {
+    private static Uni<LeaseStatus> readLeaseStatus(SqlConnection connection, UUID node, SyncRequest request) {
         return connection
                 .preparedQuery(
                         "update node_contact c set other_agent_seen_at = clock_timestamp() where node_id = $1 and "
                                 + ANOTHERS.formatted("$2", "$3"))
                 .execute(Tuple.of(node, request.stateId(), request.bootId()))
-                .chain(noted -> noted.rowCount() > 0
-                        ? Uni.createFrom().item(Standing.OF_ANOTHER_AGENT)
+                .chain(recorded -> recorded.rowCount() > 0
+                        ? Uni.createFrom().item(LeaseStatus.OF_ANOTHER_AGENT)
                         : connection
                                 .preparedQuery(
                                         "select lease_until > clock_timestamp() as leased from node_contact where "
@@ -203,8 +205,8 @@ class AgentStore {
                                 .execute(Tuple.of(node))
                                 .map(rows -> first(rows)
                                         .filter(row -> row.getBoolean("leased"))
-                                        .map(row -> Standing.LEASED)
-                                        .orElse(Standing.LAPSED)));
+                                        .map(row -> LeaseStatus.LEASED)
+                                        .orElse(LeaseStatus.LAPSED)));
     }
 
     /**
@@ -223,7 +225,7 @@ class AgentStore {
             boolean leased, boolean news, @Nullable OffsetDateTime before) {}
 
     /** Records the contact; empty if the request is outdated, or from an agent that may not speak for the node. */
-    private static Uni<Optional<Contact>> contact(
+    private static Uni<Optional<Contact>> writeContact(
             SqlConnection connection, UUID node, SyncRequest request, Machine machine, Duration lease) {
         return connection
                 .preparedQuery("""
@@ -285,7 +287,7 @@ class AgentStore {
         return pausing == null ? null : ReportRows.word(pausing.by());
     }
 
-    private static Uni<Boolean> inventory(SqlConnection connection, UUID node, Inventory inventory) {
+    private static Uni<Boolean> writeInventory(SqlConnection connection, UUID node, Inventory inventory) {
         JsonArray devices = new JsonArray();
         inventory
                 .devices()
@@ -318,14 +320,14 @@ class AgentStore {
                 .map(rows -> rows.iterator().next().getLong("changed") > 0);
     }
 
-    private static Uni<Void> inboxNode(SqlConnection connection, UUID node) {
+    private static Uni<Void> postNode(SqlConnection connection, UUID node) {
         return connection
                 .preparedQuery("insert into inbox (kind, ref) values ('node', $1)")
                 .execute(Tuple.of(node.toString()))
                 .replaceWithVoid();
     }
 
-    private static Uni<Boolean> reports(
+    private static Uni<Boolean> writeReports(
             SqlConnection connection, UUID node, List<AttemptReport> attempts, @Nullable OffsetDateTime before) {
         if (attempts.isEmpty()) {
             return Uni.createFrom().item(false);

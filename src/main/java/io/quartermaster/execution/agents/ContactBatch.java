@@ -32,12 +32,12 @@ class ContactBatch {
     private static final Logger LOG = Logger.getLogger(ContactBatch.class);
 
     /** The most calls in one statement. */
-    private static final int MOST_CALLS = 128;
+    private static final int MAX_CALLS = 128;
 
-    private static final Duration BATCH_LIMIT = Duration.ofSeconds(5);
+    private static final Duration BATCH_TIMEOUT = Duration.ofSeconds(5);
 
     /** The most characters of output that a call may bring into a batch. */
-    private static final int MOST_LOG = 64 * 1024;
+    private static final int MAX_LOG_CHARS = 64 * 1024;
 
     private static final String RENEWED = """
             with asked as (
@@ -70,13 +70,13 @@ class ContactBatch {
                     + " select node_id, node, revision, (select count(*) from announced) as announced from renewed";
 
     private final ExecutorDatabase database;
-    private final CallBatcher<Call, Optional<AgentStore.Taken>> writes;
+    private final CallBatcher<Call, Optional<AgentStore.ContactResult>> writes;
 
     private record Call(String node, SyncRequest request, Duration lease) {}
 
     ContactBatch(ExecutorDatabase database, Vertx vertx) {
         this.database = database;
-        this.writes = new CallBatcher<>(vertx, MOST_CALLS, BATCH_LIMIT, this::write);
+        this.writes = new CallBatcher<>(vertx, MAX_CALLS, BATCH_TIMEOUT, this::write);
     }
 
     /**
@@ -85,8 +85,8 @@ class ContactBatch {
      *
      * @param lease how long the node counts as leased from the commit
      */
-    Uni<Optional<AgentStore.Taken>> renew(String node, SyncRequest request, Duration lease) {
-        if (request.inventory() != null || logCharacters(request) > MOST_LOG) {
+    Uni<Optional<AgentStore.ContactResult>> renew(String node, SyncRequest request, Duration lease) {
+        if (request.inventory() != null || logCharacters(request) > MAX_LOG_CHARS) {
             return Uni.createFrom().item(Optional.empty());
         }
         return writes.call(new Call(node, request, lease))
@@ -105,7 +105,7 @@ class ContactBatch {
         return sum;
     }
 
-    private Uni<List<Optional<AgentStore.Taken>>> write(List<Call> calls) {
+    private Uni<List<Optional<AgentStore.ContactResult>>> write(List<Call> calls) {
         // Of two calls of one node, the second is written by itself.
         Map<String, Call> first = new LinkedHashMap<>();
         calls.forEach(call -> first.putIfAbsent(call.node(), call));
@@ -131,27 +131,27 @@ class ContactBatch {
                 .preparedQuery(reports.isEmpty() ? CONTACTS : CONTACTS_AND_REPORTS)
                 .execute(Tuple.tuple(parameters))
                 .map(rows -> {
-                    Map<String, AgentStore.Taken> renewed = new HashMap<>();
+                    Map<String, AgentStore.ContactResult> renewed = new HashMap<>();
                     for (Row row : rows) {
                         Call call = first.get(row.getString("node"));
                         if (call != null) {
-                            renewed.put(call.node(), taken(row, call));
+                            renewed.put(call.node(), toContactResult(row, call));
                         }
                     }
                     return calls.stream()
                             .map(call -> first.get(call.node()) == call
                                     ? Optional.ofNullable(renewed.get(call.node()))
-                                    : Optional.<AgentStore.Taken>empty())
+                                    : Optional.<AgentStore.ContactResult>empty())
                             .toList();
                 }));
     }
 
-    private static AgentStore.Taken taken(Row row, Call call) {
-        return new AgentStore.Taken(
+    private static AgentStore.ContactResult toContactResult(Row row, Call call) {
+        return new AgentStore.ContactResult(
                 row.getUUID("node_id"),
                 row.getLong("revision"),
                 !call.request().attempts().isEmpty() && row.getLong("announced") > 0,
-                AgentStore.Standing.LEASED,
+                AgentStore.LeaseStatus.LEASED,
                 call.request().inventoryDigest());
     }
 }

@@ -30,9 +30,9 @@ import org.jspecify.annotations.Nullable;
 class DesiredStateStore {
 
     /** The most nodes in one read. */
-    private static final int MOST_NODES = 256;
+    private static final int MAX_NODES_PER_QUERY = 256;
 
-    private static final Duration READ_LIMIT = Duration.ofSeconds(5);
+    private static final Duration READ_TIMEOUT = Duration.ofSeconds(5);
 
     /**
      * One statement for all of it, so that the orders are those of the revision. An attempt that is being paused or
@@ -83,7 +83,7 @@ class DesiredStateStore {
 
     DesiredStateStore(ExecutorDatabase database, Vertx vertx) {
         this.database = database;
-        this.reads = new CallBatcher<>(vertx, MOST_NODES, READ_LIMIT, this::read);
+        this.reads = new CallBatcher<>(vertx, MAX_NODES_PER_QUERY, READ_TIMEOUT, this::read);
     }
 
     /**
@@ -186,10 +186,10 @@ class DesiredStateStore {
                 .max();
         if (part.isPresent()) {
             // The profile may have changed since the part was allocated.
-            int most = limitMilli == null ? part.getAsInt() : Math.max(part.getAsInt(), limitMilli);
-            environment.put("QM_GPU_LIMIT", new GpuAmount(most).decimal());
+            int max = limitMilli == null ? part.getAsInt() : Math.max(part.getAsInt(), limitMilli);
+            environment.put("QM_GPU_LIMIT", new GpuAmount(max).decimal());
             // Only NVIDIA's Multi-Process Service reads it, on nodes that run it.
-            environment.put("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", Integer.toString((most + 9) / 10));
+            environment.put("CUDA_MPS_ACTIVE_THREAD_PERCENTAGE", Integer.toString((max + 9) / 10));
         }
         Integer surplusWorker = row.getInteger("worker");
         if (surplusWorker != null) {

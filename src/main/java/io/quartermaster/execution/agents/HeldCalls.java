@@ -32,12 +32,12 @@ import org.jspecify.annotations.Nullable;
 class HeldCalls {
 
     /** The most calls that one query compares. */
-    private static final int MOST_COMPARED = 10_000;
+    private static final int MAX_CALLS_PER_QUERY = 10_000;
 
     /** Longer than the time from the reading of a revision until the call is held. */
-    private static final Duration WOKEN_KEPT = Duration.ofSeconds(10);
+    private static final Duration WAKEUP_RETENTION = Duration.ofSeconds(10);
 
-    private static final Duration COMPARE_LIMIT = Duration.ofSeconds(10);
+    private static final Duration COMPARE_TIMEOUT = Duration.ofSeconds(10);
 
     private static final Logger LOG = Logger.getLogger(HeldCalls.class);
 
@@ -46,7 +46,7 @@ class HeldCalls {
     private final ExecutorDatabase database;
     private final Vertx vertx;
     private final AgentProtocolConfig config;
-    private final Map<String, Set<Held>> waiting = new ConcurrentHashMap<>();
+    private final Map<String, Set<WaitingCall>> waiting = new ConcurrentHashMap<>();
     /** When each channel was woken last, for the calls that are not held yet. */
     private final Map<String, Long> wokenAtNanos = new ConcurrentHashMap<>();
 
@@ -66,7 +66,7 @@ class HeldCalls {
     }
 
     /** One held call, which ends on the Vert.x context of its request. */
-    private record Held(
+    private record WaitingCall(
             UUID node,
             long revision,
             UniEmitter<? super Boolean> emitter,
@@ -86,7 +86,7 @@ class HeldCalls {
         wakeups.onNotification(this::wake);
         redis.pubsub(String.class)
                 .subscribeAsMessagesToPatterns(
-                        Wakeups.node("*").replace("{", "\\{").replace("}", "\\}"))
+                        Wakeups.nodeChannel("*").replace("{", "\\{").replace("}", "\\}"))
                 .onFailure()
                 .retry()
                 .withBackOff(Duration.ofMillis(200), Duration.ofSeconds(5))
@@ -99,7 +99,7 @@ class HeldCalls {
     private void wake(String channel) {
         // First: a call that is added after the removal must find it.
         wokenAtNanos.put(channel, System.nanoTime());
-        Set<Held> calls = waiting.remove(channel);
+        Set<WaitingCall> calls = waiting.remove(channel);
         if (calls != null) {
             calls.forEach(call -> call.end(true));
         }
@@ -112,12 +112,12 @@ class HeldCalls {
      * @param readAtNanos a time before the revision was read: a wake-up since then also ends the call
      */
     Uni<Boolean> hold(UUID node, long revision, long readAtNanos, Duration atMost) {
-        String channel = Wakeups.node(node.toString());
+        String channel = Wakeups.nodeChannel(node.toString());
         return Uni.createFrom().emitter(emitter -> {
-            Held call = new Held(node, revision, emitter, Vertx.currentContext());
+            WaitingCall call = new WaitingCall(node, revision, emitter, Vertx.currentContext());
             // Must be one step: a call that is added to a set already removed would never be woken.
             waiting.compute(channel, (c, calls) -> {
-                Set<Held> all = calls == null ? ConcurrentHashMap.newKeySet() : calls;
+                Set<WaitingCall> all = calls == null ? ConcurrentHashMap.newKeySet() : calls;
                 all.add(call);
                 return all;
             });
@@ -139,15 +139,15 @@ class HeldCalls {
     /** Wakes the nodes whose revision differs from that of a held call. Never more than one query runs. */
     private void compare() {
         long now = System.nanoTime();
-        wokenAtNanos.values().removeIf(woken -> now - woken > WOKEN_KEPT.toNanos());
+        wokenAtNanos.values().removeIf(woken -> now - woken > WAKEUP_RETENTION.toNanos());
         if (waiting.isEmpty() || !comparing.compareAndSet(false, true)) {
             return;
         }
-        List<Held> calls = new ArrayList<>();
+        List<WaitingCall> calls = new ArrayList<>();
         waiting.values().forEach(calls::addAll);
         compareFrom(calls, 0)
                 .ifNoItem()
-                .after(COMPARE_LIMIT)
+                .after(COMPARE_TIMEOUT)
                 .fail()
                 .onTermination()
                 .invoke(() -> comparing.set(false))
@@ -155,19 +155,19 @@ class HeldCalls {
                 .with(done -> {}, failure -> LOG.debugf("held calls were not compared: %s", failure.getMessage()));
     }
 
-    private Uni<Void> compareFrom(List<Held> calls, int first) {
+    private Uni<Void> compareFrom(List<WaitingCall> calls, int first) {
         if (first >= calls.size()) {
             return Uni.createFrom().voidItem();
         }
-        List<Held> some = calls.subList(first, Math.min(calls.size(), first + MOST_COMPARED));
+        List<WaitingCall> some = calls.subList(first, Math.min(calls.size(), first + MAX_CALLS_PER_QUERY));
         return database.on(connection -> connection
                         .preparedQuery("select distinct n.id from unnest($1::uuid[], $2::bigint[]) as x(id, revision)"
                                 + " join node n on n.id = x.id where n.revision <> x.revision")
                         .execute(Tuple.of(
-                                some.stream().map(Held::node).toArray(UUID[]::new),
-                                some.stream().map(Held::revision).toArray(Long[]::new))))
-                .invoke(rows ->
-                        rows.forEach(row -> wake(Wakeups.node(row.getUUID("id").toString()))))
-                .chain(() -> compareFrom(calls, first + MOST_COMPARED));
+                                some.stream().map(WaitingCall::node).toArray(UUID[]::new),
+                                some.stream().map(WaitingCall::revision).toArray(Long[]::new))))
+                .invoke(rows -> rows.forEach(
+                        row -> wake(Wakeups.nodeChannel(row.getUUID("id").toString()))))
+                .chain(() -> compareFrom(calls, first + MAX_CALLS_PER_QUERY));
     }
 }

@@ -36,7 +36,7 @@ public class AllotmentsStep implements ProvisioningStep {
         List<PlanRules.PlannedAllotment> planned = blueprintCatalog
                 .section(tenant, PlanRules.KEY)
                 .map(PlanRules::read)
-                .map(PlanRules.Planned::allotments)
+                .map(PlanRules.PlannedRules::allotments)
                 .orElse(List.of());
         Uni<Void> chain = Uni.createFrom().voidItem();
         for (PlanRules.PlannedAllotment one : planned) {
@@ -48,6 +48,6 @@ public class AllotmentsStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
-        return allotments.takeAll(tenant.id(), Caller.service());
+        return allotments.revokeAll(tenant.id(), Caller.service());
     }
 }

@@ -46,7 +46,7 @@ public class GroupDrift {
     private final SystemDatabase database;
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleChanges writes;
+    private final RuleChanges ruleChanges;
     private final TenantGroups groups;
     private final Wakeups wakeups;
 
@@ -60,16 +60,16 @@ public class GroupDrift {
         this.database = database;
         this.transactions = transactions;
         this.store = store;
-        this.writes = writes;
+        this.ruleChanges = writes;
         this.groups = groups;
         this.wakeups = wakeups;
     }
 
     /** The realm's answer: the groups that it covers, and those of them that the realm lacks. */
-    private record Seen(Set<GroupPath> asked, Set<GroupPath> missing) {
+    private record GroupCheck(Set<GroupPath> checked, Set<GroupPath> missing) {
 
         boolean differsFrom(Policy policy) {
-            return asked.contains(policy.group())
+            return checked.contains(policy.group())
                     && missing.contains(policy.group())
                             != policy.groupGoneSince().isPresent();
         }
@@ -80,13 +80,13 @@ public class GroupDrift {
     }
 
     /** A group for which Keycloak gives no answer leaves its policies unchanged. */
-    private static Seen seen(TenantGroups.Presence presence) {
-        Set<GroupPath> asked = new HashSet<>(presence.present());
-        asked.addAll(presence.missing());
-        return new Seen(asked, presence.missing());
+    private static GroupCheck groupCheck(TenantGroups.Presence presence) {
+        Set<GroupPath> checked = new HashSet<>(presence.present());
+        checked.addAll(presence.missing());
+        return new GroupCheck(checked, presence.missing());
     }
 
-    private record Compared(TenantRules rules, Seen seen) {}
+    private record Comparison(TenantRules rules, GroupCheck groupCheck) {}
 
     @Scheduled(
             every = "${quartermaster.governance.drift-every:5m}",
@@ -127,13 +127,13 @@ public class GroupDrift {
 
     private Uni<Void> check(TenantId tenant) {
         return compare(tenant)
-                .chain(compared -> compared.seen().differsFrom(compared.rules())
+                .chain(comparison -> comparison.groupCheck().differsFrom(comparison.rules())
                         ? transactions
                                 .in(tenant, session -> store.lock(session, tenant)
-                                        .map(rules -> new RuleChanges.Work(
+                                        .map(rules -> new RuleChanges.ChangeContext(
                                                 session, tenant, Caller.service(), new WriteParams(), rules))
-                                        .chain(work -> settle(work, compared.seen())))
-                                .invoke(wakeups::leader)
+                                        .chain(work -> applyDrift(work, comparison.groupCheck())))
+                                .invoke(wakeups::requestLeaderWakeup)
                                 .replaceWithVoid()
                         : Uni.createFrom().voidItem());
     }
@@ -141,26 +141,28 @@ public class GroupDrift {
     /** Runs the check immediately, for a caller of the API. */
     Uni<Response> check(TenantId tenant, WriteParams params, UriInfo uri) {
         return compare(tenant)
-                .chain(compared -> writes.run(tenant, uri, params, null, work -> settle(work, compared.seen())
-                        .map(WriteReply::ok)));
+                .chain(comparison ->
+                        ruleChanges.run(tenant, uri, params, null, work -> applyDrift(work, comparison.groupCheck())
+                                .map(WriteReply::ok)));
     }
 
-    private Uni<Compared> compare(TenantId tenant) {
+    private Uni<Comparison> compare(TenantId tenant) {
         return transactions.in(tenant, session -> store.read(session, tenant)).chain(rules -> {
-            Set<GroupPath> asked = rules.policies().stream().map(Policy::group).collect(Collectors.toSet());
-            return groups.presence(tenant, asked).map(seen -> new Compared(rules, seen(seen)));
+            Set<GroupPath> groupPaths =
+                    rules.policies().stream().map(Policy::group).collect(Collectors.toSet());
+            return groups.presence(tenant, groupPaths).map(presence -> new Comparison(rules, groupCheck(presence)));
         });
     }
 
-    private Uni<PolicyApi.DriftChecked> settle(RuleChanges.Work work, Seen seen) {
+    private Uni<PolicyApi.DriftChecked> applyDrift(RuleChanges.ChangeContext work, GroupCheck groupCheck) {
         Instant since = Instant.now().truncatedTo(ChronoUnit.MILLIS);
         List<String> suspended = new ArrayList<>();
         List<String> resumed = new ArrayList<>();
         TenantRules after = work.before();
         List<Policy> changed = new ArrayList<>();
         for (Policy policy : work.before().policies()) {
-            if (seen.differsFrom(policy)) {
-                boolean gone = seen.missing().contains(policy.group());
+            if (groupCheck.differsFrom(policy)) {
+                boolean gone = groupCheck.missing().contains(policy.group());
                 (gone ? suspended : resumed).add(policy.name());
                 Policy now = policy.withGroupGoneSince(gone ? Optional.of(since) : Optional.empty());
                 after = after.with(now);
@@ -171,11 +173,12 @@ public class GroupDrift {
                 new PolicyApi.DriftChecked(after.policies().size(), suspended, resumed);
         return changed.isEmpty()
                 ? Uni.createFrom().item(answer)
-                : writes.apply(work, after, new WaitingWorkPolicy.Refuse(), entries(work.before(), after, changed))
+                : ruleChanges
+                        .apply(work, after, new WaitingWorkPolicy.Refuse(), auditChanges(work.before(), after, changed))
                         .replaceWith(answer);
     }
 
-    private static List<AuditLog.Change> entries(TenantRules before, TenantRules after, List<Policy> changed) {
+    private static List<AuditLog.Change> auditChanges(TenantRules before, TenantRules after, List<Policy> changed) {
         return changed.stream()
                 .map(policy -> new AuditLog.Change(
                         policy.state() == PolicyState.SUSPENDED ? "policies:suspend" : "policies:resume",

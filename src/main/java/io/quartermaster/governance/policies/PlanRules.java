@@ -40,7 +40,7 @@ class PlanRules implements BlueprintSection {
 
     static final String KEY = "rules";
     private static final ObjectMapper STRICT = JsonSettings.newMapper();
-    private static final TenantId ANY = new TenantId("any");
+    private static final TenantId PLACEHOLDER_TENANT = new TenantId("any");
 
     /** The section as the file states it. */
     record Section(
@@ -74,19 +74,20 @@ class PlanRules implements BlueprintSection {
     }
 
     /** A section that was read. */
-    record Planned(
+    record PlannedRules(
             List<PlannedAllotment> allotments, List<ProfileApi.Request> profiles, List<PolicyApi.Request> policies) {}
 
-    static Planned read(JsonNode value) {
+    static PlannedRules read(JsonNode value) {
         try {
             Section section = STRICT.treeToValue(value, Section.class);
-            return new Planned(orNone(section.allotments()), orNone(section.profiles()), orNone(section.policies()));
+            return new PlannedRules(
+                    orEmpty(section.allotments()), orEmpty(section.profiles()), orEmpty(section.policies()));
         } catch (JsonProcessingException e) {
             throw new IllegalArgumentException("rules: " + e.getOriginalMessage(), e);
         }
     }
 
-    private static <T> List<T> orNone(@Nullable List<T> list) {
+    private static <T> List<T> orEmpty(@Nullable List<T> list) {
         return list == null ? List.of() : list;
     }
 
@@ -97,20 +98,20 @@ class PlanRules implements BlueprintSection {
 
     @Override
     public void check(JsonNode value) {
-        Planned planned = read(value);
+        PlannedRules planned = read(value);
         try {
-            List<TenantAllotments.Named> granted = new ArrayList<>();
+            List<TenantAllotments.NamedAllotment> granted = new ArrayList<>();
             for (PlannedAllotment one : planned.allotments()) {
                 UUID pool = Ids.next();
-                granted.add(new TenantAllotments.Named(
+                granted.add(new TenantAllotments.NamedAllotment(
                         one.poolName(),
                         pool,
                         List.of(),
                         Duration.ofMillis(Policy.MAX_GRACE_MILLIS),
-                        new Allotment(ANY, new PoolId(pool.toString()), one.terms()),
+                        new Allotment(PLACEHOLDER_TENANT, new PoolId(pool.toString()), one.terms()),
                         0));
             }
-            TenantRules rules = new TenantRules(ANY, granted, List.of(), List.of(), List.of());
+            TenantRules rules = new TenantRules(PLACEHOLDER_TENANT, granted, List.of(), List.of(), List.of());
             for (ProfileApi.Request profile : planned.profiles()) {
                 rules = withProfile(rules, profile).orElse(rules);
             }
@@ -118,11 +119,11 @@ class PlanRules implements BlueprintSection {
                 rules = withPolicy(rules, policy).orElse(rules);
             }
         } catch (ProblemException e) {
-            throw new IllegalArgumentException("rules: " + said(e.problem()), e);
+            throw new IllegalArgumentException("rules: " + problemText(e.problem()), e);
         }
     }
 
-    private static String said(Problem problem) {
+    private static String problemText(Problem problem) {
         return problem.errors().stream()
                 .map(error -> error.field() + " " + error.message())
                 .collect(Collectors.joining("; "));

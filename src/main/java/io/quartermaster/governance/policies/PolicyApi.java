@@ -159,7 +159,7 @@ final class PolicyApi {
                     fields.weight(),
                     fields.lendable(),
                     fields.rank(),
-                    QuotaOverrideApi.requested(terms),
+                    QuotaOverrideApi.toRequest(terms),
                     drainBy == null ? null : drainBy.toString(),
                     terms.fence());
         }

@@ -79,8 +79,8 @@ public final class PolicyReader {
         if (asked == null) {
             return OptionalInt.empty();
         }
-        boolean fits = asked >= 1 && asked <= Policy.MOST_RUNNING;
-        problems.check(fits, field, "out of range", "1 to " + Policy.MOST_RUNNING);
+        boolean fits = asked >= 1 && asked <= Policy.MAX_MAX_RUNNING;
+        problems.check(fits, field, "out of range", "1 to " + Policy.MAX_MAX_RUNNING);
         return fits ? OptionalInt.of(asked) : OptionalInt.empty();
     }
 

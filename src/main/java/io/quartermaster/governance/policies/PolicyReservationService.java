@@ -59,19 +59,20 @@ class PolicyReservationService {
         CapacityReservationApi.Terms terms = body.check(reservations.now());
         Caller caller = currentCaller.current();
         return tenantWrites.run(tenant, caller.subject(), uri, params, body, session -> store.lock(session, tenant)
-                .chain(rules -> make(new Change(session, tenant, caller), rules, String.valueOf(body.policy()), terms))
+                .chain(rules ->
+                        insert(new Change(session, tenant, caller), rules, String.valueOf(body.policy()), terms))
                 .map(made ->
                         WriteReply.created("/v1/tenants/" + tenant + "/capacity-reservations/" + made.id(), made)));
     }
 
-    private Uni<CapacityReservationApi.View> make(
+    private Uni<CapacityReservationApi.View> insert(
             Change change, TenantRules rules, String policyName, CapacityReservationApi.Terms terms) {
         return reservations
                 .allotment(change.session(), change.tenant(), terms.pool())
                 .chain(pool -> {
-                    Policy policy = policy(rules, policyName, pool);
+                    Policy policy = requirePolicy(rules, policyName, pool);
                     return reservations
-                            .coming(change.session(), change.tenant())
+                            .readUpcoming(change.session(), change.tenant())
                             .chain(coming -> reservations
                                     .add(change, terms, pool, Optional.of(policy.id()), policy.name(), coming)
                                     .invoke(made -> requireRoom(rules, coming, made.reservation()))
@@ -79,7 +80,7 @@ class PolicyReservationService {
                 });
     }
 
-    private static Policy policy(TenantRules rules, String name, TenantAllotments.Named pool) {
+    private static Policy requirePolicy(TenantRules rules, String name, TenantAllotments.NamedAllotment pool) {
         Policy policy = rules.policy(name)
                 .orElseThrow(
                         () -> ProblemException.invalid("policy", "there is no policy " + name, "the name of a policy"));
@@ -111,12 +112,14 @@ class PolicyReservationService {
 
     Uni<Response> end(TenantId tenant, String id, WriteParams params, UriInfo uri) {
         Caller caller = currentCaller.current();
-        return tenantWrites.run(tenant, caller.subject(), uri, params, null, session -> ofAGroup(session, tenant, id)
-                .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
-                .map(done -> WriteReply.noContent()));
+        return tenantWrites.run(
+                tenant, caller.subject(), uri, params, null, session -> requireOfGroup(session, tenant, id)
+                        .chain(found -> reservations.endAlone(new Change(session, tenant, caller), found))
+                        .map(done -> WriteReply.noContent()));
     }
 
-    private Uni<CapacityReservationStore.Named> ofAGroup(Mutiny.Session session, TenantId tenant, String id) {
+    private Uni<CapacityReservationStore.NamedReservation> requireOfGroup(
+            Mutiny.Session session, TenantId tenant, String id) {
         return store.lock(session, tenant)
                 .chain(() -> reservations.find(session, tenant, id))
                 .invoke(found -> {

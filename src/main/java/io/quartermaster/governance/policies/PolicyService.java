@@ -39,11 +39,11 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class PolicyService {
 
-    private static final Duration REALM_PATIENCE = Duration.ofSeconds(2);
+    private static final Duration REALM_TIMEOUT = Duration.ofSeconds(2);
 
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleChanges writes;
+    private final RuleChanges ruleChanges;
     private final TenantGroups groups;
     private final ObjectMapper json;
 
@@ -55,7 +55,7 @@ class PolicyService {
             ObjectMapper json) {
         this.transactions = transactions;
         this.store = store;
-        this.writes = writes;
+        this.ruleChanges = writes;
         this.groups = groups;
         this.json = json;
     }
@@ -92,7 +92,7 @@ class PolicyService {
     Uni<Response> create(TenantId tenant, PolicyApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         PolicyApi.Request request = RuleChanges.required(body);
         return groupWarning(tenant, request.group())
-                .chain(warning -> writes.run(tenant, uri, params, request, work -> {
+                .chain(warning -> ruleChanges.run(tenant, uri, params, request, work -> {
                     Optional<Policy> old = Optional.ofNullable(request.name()).flatMap(work.before()::policy);
                     return set(work, request, old, "create", new WaitingWorkPolicy.Refuse(), warning);
                 }));
@@ -107,7 +107,7 @@ class PolicyService {
             WaitingWorkPolicy how) {
         PolicyApi.Request request = RuleChanges.required(body);
         return groupWarning(tenant, request.group())
-                .chain(warning -> writes.run(tenant, uri, params, request, work -> {
+                .chain(warning -> ruleChanges.run(tenant, uri, params, request, work -> {
                     Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
                     requireMayWrite(work.caller(), old.group());
                     params.requireVersion(old.version());
@@ -122,20 +122,20 @@ class PolicyService {
         MergePatch patch = MergePatch.read(json, body, PolicyApi.Patch.class);
         String group = patch.patch().path("group").textValue();
         return groupWarning(tenant, group)
-                .chain(warning -> writes.run(tenant, uri, params, patch.patch(), work -> {
+                .chain(warning -> ruleChanges.run(tenant, uri, params, patch.patch(), work -> {
                     Policy old = work.before().policy(name).orElseThrow(ProblemException::notFound);
                     requireMayWrite(work.caller(), old.group());
                     params.requireVersion(old.version());
                     PolicyApi.Patch asked =
                             patch.applyTo(PolicyApi.Patch.of(work.before(), old), PolicyApi.Patch.class, json);
-                    return byPool(
+                    return withPoolNames(
                             asked.pools(),
                             () -> set(work, asked.request(name), Optional.of(old), "update", how, warning));
                 }));
     }
 
     /** A patch names quotas by pool, so its errors name them by pool too. */
-    private static Uni<WriteReply> byPool(List<String> pools, Supplier<Uni<WriteReply>> work) {
+    private static Uni<WriteReply> withPoolNames(List<String> pools, Supplier<Uni<WriteReply>> work) {
         return Uni.createFrom()
                 .<WriteReply>deferred(work::get)
                 .onFailure(ProblemException.class)
@@ -159,7 +159,7 @@ class PolicyService {
         if (group == null || !GroupPath.isValid(group)) {
             return Uni.createFrom().item(Optional.empty());
         }
-        return groups.lacks(tenant, new GroupPath(group), REALM_PATIENCE)
+        return groups.isMissing(tenant, new GroupPath(group), REALM_TIMEOUT)
                 .onFailure()
                 .recoverWithItem(false)
                 .map(lacks -> lacks
@@ -169,7 +169,7 @@ class PolicyService {
     }
 
     private Uni<WriteReply> set(
-            RuleChanges.Work work,
+            RuleChanges.ChangeContext work,
             PolicyApi.Request request,
             Optional<Policy> old,
             String verb,
@@ -201,8 +201,9 @@ class PolicyService {
         }
         problems.throwIfAny();
         unfit.refuseIfAny(RuleChanges.DO_NOT_FIT);
-        return writes.apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
-                .map(changeImpact -> warning.map(changeImpact::warning).orElse(changeImpact))
+        return ruleChanges
+                .apply(work, after, how, change(verb, before, old, after, Optional.of(policy)))
+                .map(changeImpact -> warning.map(changeImpact::withWarning).orElse(changeImpact))
                 .map(changeImpact -> {
                     PolicyApi.View view = PolicyApi.View.of(after, policy, changeImpact);
                     return old.isPresent()
@@ -219,7 +220,7 @@ class PolicyService {
      * policy above.
      */
     Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
-        return writes.run(tenant, uri, params, null, work -> {
+        return ruleChanges.run(tenant, uri, params, null, work -> {
             TenantRules before = work.before();
             Policy old = before.policy(name).orElseThrow(ProblemException::notFound);
             requireMayWrite(work.caller(), old.group());
@@ -227,7 +228,8 @@ class PolicyService {
                 params.requireVersion(old.version());
             }
             TenantRules after = before.without(old);
-            return writes.apply(work, after, how, change("retire", before, Optional.of(old), after, Optional.empty()))
+            return ruleChanges
+                    .apply(work, after, how, change("retire", before, Optional.of(old), after, Optional.empty()))
                     .map(changeImpact -> WriteReply.ok(changeImpact));
         });
     }

@@ -34,7 +34,7 @@ public class RulesStep implements ProvisioningStep {
     private final BlueprintCatalog blueprintCatalog;
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleChanges writes;
+    private final RuleChanges ruleChanges;
     private final Wakeups wakeups;
 
     RulesStep(
@@ -46,7 +46,7 @@ public class RulesStep implements ProvisioningStep {
         this.blueprintCatalog = blueprintCatalog;
         this.transactions = transactions;
         this.store = store;
-        this.writes = writes;
+        this.ruleChanges = writes;
         this.wakeups = wakeups;
     }
 
@@ -62,20 +62,22 @@ public class RulesStep implements ProvisioningStep {
 
     @Override
     public Uni<Void> apply(TenantSpec tenant) {
-        Optional<PlanRules.Planned> planned =
+        Optional<PlanRules.PlannedRules> planned =
                 blueprintCatalog.section(tenant, PlanRules.KEY).map(PlanRules::read);
-        return planned.isEmpty() ? Uni.createFrom().voidItem() : change(tenant, work -> make(work, planned.get()));
+        return planned.isEmpty()
+                ? Uni.createFrom().voidItem()
+                : runWrite(tenant, work -> createRules(work, planned.get()));
     }
 
-    private Uni<Void> make(RuleChanges.Work work, PlanRules.Planned planned) {
+    private Uni<Void> createRules(RuleChanges.ChangeContext work, PlanRules.PlannedRules planned) {
         TenantRules rules = work.before();
-        List<AuditLog.Change> made = new ArrayList<>();
+        List<AuditLog.Change> changes = new ArrayList<>();
         for (ProfileApi.Request request : planned.profiles()) {
             Optional<TenantRules> after = PlanRules.withProfile(rules, request);
             if (after.isPresent()) {
                 rules = after.get();
                 Profile profile = rules.profile(String.valueOf(request.name())).orElseThrow();
-                made.add(new AuditLog.Change(
+                changes.add(new AuditLog.Change(
                         "profiles:create",
                         "profiles/" + profile.name(),
                         null,
@@ -87,20 +89,20 @@ public class RulesStep implements ProvisioningStep {
             if (after.isPresent()) {
                 rules = after.get();
                 Policy policy = rules.policy(String.valueOf(request.name())).orElseThrow();
-                made.add(new AuditLog.Change(
+                changes.add(new AuditLog.Change(
                         "policies:create", "policies/" + policy.name(), null, PolicyApi.View.of(rules, policy, null)));
             }
         }
-        return apply(work, rules, made);
+        return apply(work, rules, changes);
     }
 
     @Override
     public Uni<Void> undo(TenantSpec tenant) {
-        return change(tenant, this::retireAll);
+        return runWrite(tenant, this::retireAll);
     }
 
     /** Cancels the waiting work. */
-    private Uni<Void> retireAll(RuleChanges.Work work) {
+    private Uni<Void> retireAll(RuleChanges.ChangeContext work) {
         TenantRules before = work.before();
         List<AuditLog.Change> retired = new ArrayList<>();
         for (Policy policy : before.policies()) {
@@ -115,22 +117,23 @@ public class RulesStep implements ProvisioningStep {
         return apply(work, none, retired);
     }
 
-    private Uni<Void> apply(RuleChanges.Work work, TenantRules after, List<AuditLog.Change> changes) {
+    private Uni<Void> apply(RuleChanges.ChangeContext work, TenantRules after, List<AuditLog.Change> changes) {
         return changes.isEmpty()
                 ? Uni.createFrom().voidItem()
-                : writes.apply(work, after, new WaitingWorkPolicy.Cancel(), changes)
+                : ruleChanges
+                        .apply(work, after, new WaitingWorkPolicy.Cancel(), changes)
                         .replaceWithVoid();
     }
 
-    private Uni<Void> change(TenantSpec tenant, Function<RuleChanges.Work, Uni<Void>> change) {
+    private Uni<Void> runWrite(TenantSpec tenant, Function<RuleChanges.ChangeContext, Uni<Void>> change) {
         return transactions
                 .in(tenant.id(), session -> store.lock(session, tenant.id())
-                        .map(rules ->
-                                new RuleChanges.Work(session, tenant.id(), Caller.service(), new WriteParams(), rules))
+                        .map(rules -> new RuleChanges.ChangeContext(
+                                session, tenant.id(), Caller.service(), new WriteParams(), rules))
                         .chain(work -> change.apply(work)))
                 .onFailure(ProblemException.class)
                 .transform(e -> new IllegalStateException("the plan's rules do not fit: " + e.getMessage(), e))
-                .invoke(wakeups::leader)
+                .invoke(wakeups::requestLeaderWakeup)
                 .replaceWithVoid();
     }
 }

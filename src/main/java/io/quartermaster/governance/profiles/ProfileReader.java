@@ -41,71 +41,71 @@ public final class ProfileReader {
      *
      * @param levels the levels of its nodes' topology
      */
-    public record Granted(PoolId pool, List<String> levels) {
-        public Granted {
+    public record GrantedPool(PoolId pool, List<String> levels) {
+        public GrantedPool {
             levels = List.copyOf(levels);
         }
     }
 
     private final ProblemException.Invalid problems;
     private final String prefix;
-    private final Map<String, String> kept;
+    private final Map<String, String> storedLabels;
 
     /** @param prefix the start of the fields' paths, such as {@code shape.} */
     public ProfileReader(ProblemException.Invalid problems, String prefix) {
         this(problems, prefix, Map.of());
     }
 
-    /** @param kept labels that the profile already has: they are checked only if they change */
-    ProfileReader(ProblemException.Invalid problems, String prefix, Map<String, String> kept) {
+    /** @param storedLabels labels that the profile already has: they are checked only if they change */
+    ProfileReader(ProblemException.Invalid problems, String prefix, Map<String, String> storedLabels) {
         this.problems = problems;
         this.prefix = prefix;
-        this.kept = kept;
+        this.storedLabels = storedLabels;
     }
 
     /** Reports the errors that do not depend on the pools. Returns the GPUs of one worker, where they have no error. */
     public Optional<GpuRequest> check(ProfileApi.Request request) {
-        Optional<GpuRequest> gpus = gpus(request);
-        workers(request, most(request, gpus));
-        gpuLimit(request, gpus);
+        Optional<GpuRequest> gpus = readGpus(request);
+        checkWorkers(request, maxGpuMilliPerWorker(request, gpus));
+        checkGpuLimit(request, gpus);
 
-        amount("cpuMilli", request.cpuMilli());
-        amount("memoryMiB", request.memoryMiB());
-        note(
+        checkAmount("cpuMilli", request.cpuMilli());
+        checkAmount("memoryMiB", request.memoryMiB());
+        requireField(
                 gpus.map(CounterPool::counts).orElse(1L) > 0
-                        || given(request.cpuMilli()) > 0
-                        || given(request.memoryMiB()) > 0,
+                        || orZero(request.cpuMilli()) > 0
+                        || orZero(request.memoryMiB()) > 0,
                 "cpuMilli",
                 "a profile without GPUs must request CPU or memory; otherwise any number of workers "
                         + "would fit on a node",
                 "1 or more, or a memoryMiB of 1 or more");
-        labels(request.nodeLabels());
-        maxRuntime(request.maxRuntime());
+        checkLabels(request.nodeLabels());
+        checkMaxRuntime(request.maxRuntime());
         return gpus;
     }
 
-    private void note(boolean fine, String field, String message, String accepted) {
-        problems.check(fine, prefix + field, message, accepted);
+    private void requireField(boolean valid, String field, String message, String accepted) {
+        problems.check(valid, prefix + field, message, accepted);
     }
 
     /** The GPUs of one worker; empty when the request has an error in them, which is reported. */
-    private Optional<GpuRequest> gpus(ProfileApi.Request request) {
+    private Optional<GpuRequest> readGpus(ProfileApi.Request request) {
         GpuAmount amount = request.gpus();
         Long memory = request.gpuMemoryMiB();
         String mig = request.mig();
         int devices = request.gpuDevices() == null ? 1 : request.gpuDevices();
         boolean isPart = memory != null || amount != null && amount.milli() > 0 && amount.milli() < WHOLE_GPU;
-        boolean fine = noted(
+        boolean fine = checkField(
                         mig == null || amount == null && memory == null,
                         "mig",
                         "cannot be combined with " + (amount == null ? "gpuMemoryMiB" : "gpus"),
                         "one of gpus, gpuMemoryMiB and mig, not two")
-                & noted(
+                & checkField(
                         memory == null || amount == null,
                         "gpuMemoryMiB",
                         "cannot be combined with gpus",
                         "one of gpus, gpuMemoryMiB and mig, not two")
-                & noted(
+                & checkField(
                         amount == null ? memory != null || mig != null : Profile.isAmount(amount.milli()),
                         "gpus",
                         amount == null
@@ -113,17 +113,17 @@ public final class ProfileReader {
                                 : "\"" + amount + "\" is neither a whole number of GPUs nor a part of one GPU",
                         "\"0\", a part such as \"0.25\", or a whole number such as \"8\"; or gpuMemoryMiB or mig "
                                 + "instead")
-                & noted(
+                & checkField(
                         memory == null || memory >= 1 && memory <= MAX_AMOUNT,
                         "gpuMemoryMiB",
                         "out of range",
                         "1 to " + MAX_AMOUNT)
-                & noted(
+                & checkField(
                         mig == null || MIG.matcher(mig).matches(),
                         "mig",
                         "is not a MIG profile",
                         "a profile of 1, 2, 3, 4 or 7 compute slices as the GPU's maker names it, such as 1g.10gb")
-                & noted(
+                & checkField(
                         devices == 1 || isPart && devices >= 1 && devices <= MAX_DEVICES,
                         "gpuDevices",
                         isPart ? "out of range" : "applies only to parts of GPUs and to memory of GPUs",
@@ -133,72 +133,73 @@ public final class ProfileReader {
                 : Optional.empty();
     }
 
-    private void gpuLimit(ProfileApi.Request request, Optional<GpuRequest> gpus) {
+    private void checkGpuLimit(ProfileApi.Request request, Optional<GpuRequest> gpus) {
         GpuAmount limit = request.gpuLimit();
         if (limit == null || gpus.isEmpty()) {
             return;
         }
         if (gpus.get() instanceof GpuRequest.Fraction part) {
-            note(
+            requireField(
                     limit.milli() >= part.gpuMilliEach() && limit.milli() <= WHOLE_GPU,
                     "gpuLimit",
                     "is less than gpus guarantees, or more than one GPU",
                     "\"" + new GpuAmount(part.gpuMilliEach()).decimal() + "\" to \"1\"");
         } else {
-            note(false, "gpuLimit", "applies only to parts of GPUs", "none; or a part such as \"0.25\" as gpus");
+            requireField(
+                    false, "gpuLimit", "applies only to parts of GPUs", "none; or a part such as \"0.25\" as gpus");
         }
     }
 
     /** Reports the errors of the range of GPUs; returns the most that one worker counts as. */
-    private long most(ProfileApi.Request request, Optional<GpuRequest> gpus) {
-        long least = gpus.map(CounterPool::counts).orElse(0L);
+    private long maxGpuMilliPerWorker(ProfileApi.Request request, Optional<GpuRequest> gpus) {
+        long min = gpus.map(CounterPool::counts).orElse(0L);
         GpuAmount most = request.maxGpus();
         if (most == null || gpus.isEmpty()) {
-            return least;
+            return min;
         }
         boolean ranges = gpus.get() instanceof GpuRequest.Whole whole && whole.count() > 0;
-        boolean fine = noted(
-                ranges && most.milli() % WHOLE_GPU == 0 && most.milli() >= least,
+        boolean fine = checkField(
+                ranges && most.milli() % WHOLE_GPU == 0 && most.milli() >= min,
                 "maxGpus",
                 ranges ? "is not a whole number of at least gpus" : "needs gpus of at least one whole GPU",
-                ranges ? "a whole number, \"" + new GpuAmount(least) + "\" or more" : "none, or gpus of \"1\" or more");
-        return fine ? most.milli() : least;
+                ranges ? "a whole number, \"" + new GpuAmount(min) + "\" or more" : "none, or gpus of \"1\" or more");
+        return fine ? most.milli() : min;
     }
 
-    private boolean noted(boolean fine, String field, String message, String accepted) {
-        note(fine, field, message, accepted);
-        return fine;
+    private boolean checkField(boolean valid, String field, String message, String accepted) {
+        requireField(valid, field, message, accepted);
+        return valid;
     }
 
     /** @param each the most that one worker counts as */
-    private void workers(ProfileApi.Request request, long each) {
+    private void checkWorkers(ProfileApi.Request request, long each) {
         int workers = workersOf(request);
         int minWorkers = minWorkersOf(request);
         // Each factor may be valid alone; their product is what the leader has to plan, count and report.
         long mostWorkers = each == 0 ? MAX_WORKERS : Math.min(MAX_WORKERS, GpuAmount.MAX_MILLI / each);
-        note(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS);
-        note(
+        requireField(workers >= 1 && workers <= MAX_WORKERS, "workers", "out of range", "1 to " + MAX_WORKERS);
+        requireField(
                 workers > MAX_WORKERS || workers <= mostWorkers,
                 "workers",
                 "the workers would have more than " + new GpuAmount(GpuAmount.MAX_MILLI) + " GPUs together",
                 "with so many GPUs each: 1 to " + mostWorkers);
-        note(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
-        slice(request, workers, minWorkers);
+        requireField(minWorkers >= 1 && minWorkers <= workers, "minWorkers", "out of range", "1 to workers");
+        checkSlice(request, workers, minWorkers);
     }
 
-    private void slice(ProfileApi.Request request, int workers, int minWorkers) {
+    private void checkSlice(ProfileApi.Request request, int workers, int minWorkers) {
         ProfileApi.SliceOfWorkers slice =
                 request.topology() == null ? null : request.topology().slice();
         if (slice == null) {
             return;
         }
         Integer each = slice.workers();
-        note(
+        requireField(
                 each != null && each >= 1 && workers % each == 0 && minWorkers % each == 0,
                 "topology.slice.workers",
                 "workers and minWorkers are not multiples of the slice",
                 "a number that divides both, " + workers + " and " + minWorkers);
-        note(slice.required() != null, "topology.slice.required", "is missing", "a level of its pools");
+        requireField(slice.required() != null, "topology.slice.required", "is missing", "a level of its pools");
     }
 
     private static int workersOf(ProfileApi.Request request) {
@@ -209,23 +210,23 @@ public final class ProfileReader {
         return request.minWorkers() == null ? workersOf(request) : request.minWorkers();
     }
 
-    private static long given(@Nullable Long amount) {
+    private static long orZero(@Nullable Long amount) {
         return amount == null ? 0 : amount;
     }
 
-    private void amount(String field, @Nullable Long amount) {
-        note(given(amount) >= 0 && given(amount) <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
+    private void checkAmount(String field, @Nullable Long amount) {
+        requireField(orZero(amount) >= 0 && orZero(amount) <= MAX_AMOUNT, field, "out of range", "0 to " + MAX_AMOUNT);
     }
 
-    private void labels(@Nullable Map<String, String> given) {
+    private void checkLabels(@Nullable Map<String, String> given) {
         // Labels that an older version accepted do not block other changes.
-        if (!kept.equals(given)) {
+        if (!storedLabels.equals(given)) {
             NodeLabels.check(problems, prefix + "nodeLabels", given);
         }
     }
 
-    private void maxRuntime(@Nullable Duration given) {
-        note(
+    private void checkMaxRuntime(@Nullable Duration given) {
+        requireField(
                 given == null || given.toMillis() > 0 && given.compareTo(MAX_RUNTIME) <= 0,
                 "maxRuntime",
                 "out of range",
@@ -238,7 +239,7 @@ public final class ProfileReader {
      * @param granted by name
      */
     public Profile read(
-            ProfileApi.Request request, UUID id, String name, long version, SortedMap<String, Granted> granted) {
+            ProfileApi.Request request, UUID id, String name, long version, SortedMap<String, GrantedPool> granted) {
         Optional<GpuRequest> gpus = check(request);
         List<PoolId> pools = pools(request.pools(), granted);
         problems.throwIfAny();
@@ -250,8 +251,8 @@ public final class ProfileReader {
                 gpuLimit(request),
                 workersOf(request),
                 minWorkersOf(request),
-                given(request.cpuMilli()),
-                given(request.memoryMiB()),
+                orZero(request.cpuMilli()),
+                orZero(request.memoryMiB()),
                 request.nodeLabels() == null ? new TreeMap<>() : new TreeMap<>(request.nodeLabels()),
                 request.topology() == null
                         ? Profile.Topology.ANY
@@ -274,7 +275,7 @@ public final class ProfileReader {
         return most == null ? OptionalInt.empty() : OptionalInt.of(Math.toIntExact(most.milli() / WHOLE_GPU));
     }
 
-    private List<PoolId> pools(@Nullable List<@Nullable String> names, SortedMap<String, Granted> granted) {
+    private List<PoolId> pools(@Nullable List<@Nullable String> names, SortedMap<String, GrantedPool> granted) {
         String accepted = granted.isEmpty() ? "none: no pool is allotted yet" : String.join(", ", granted.keySet());
         if (names == null || names.isEmpty()) {
             problems.add(prefix + "pools", "a profile runs in at least one pool", accepted);
@@ -286,7 +287,7 @@ public final class ProfileReader {
             String field = prefix + "pools[" + i + "]";
             Optional<PoolId> found = name == null
                     ? Optional.empty()
-                    : Optional.ofNullable(granted.get(name)).map(Granted::pool);
+                    : Optional.ofNullable(granted.get(name)).map(GrantedPool::pool);
             if (found.isEmpty()) {
                 problems.add(field, "is not a pool of this tenant", accepted);
             } else if (pools.contains(found.get())) {
@@ -299,7 +300,7 @@ public final class ProfileReader {
     }
 
     /** Reports a level that none of its pools has, because its work would wait forever. */
-    public void checkLevels(Profile profile, SortedMap<String, Granted> granted) {
+    public void checkLevels(Profile profile, SortedMap<String, GrantedPool> granted) {
         SortedSet<String> known = new TreeSet<>();
         granted.values().stream()
                 .filter(one -> profile.pools().contains(one.pool()))
@@ -308,12 +309,12 @@ public final class ProfileReader {
                 ? "none: its pools state no levels of topology"
                 : "a level of its pools: " + String.join(", ", known);
         Profile.Topology topology = profile.topology();
-        level("topology.required", topology.required(), known, accepted);
-        level("topology.preferred", topology.preferred(), known, accepted);
-        level("topology.slice.required", topology.slice().map(WorkerSlice::level), known, accepted);
+        checkLevel("topology.required", topology.required(), known, accepted);
+        checkLevel("topology.preferred", topology.preferred(), known, accepted);
+        checkLevel("topology.slice.required", topology.slice().map(WorkerSlice::level), known, accepted);
     }
 
-    private void level(String field, Optional<String> level, SortedSet<String> known, String accepted) {
-        note(level.map(known::contains).orElse(true), field, "none of its pools has such a level", accepted);
+    private void checkLevel(String field, Optional<String> level, SortedSet<String> known, String accepted) {
+        requireField(level.map(known::contains).orElse(true), field, "none of its pools has such a level", accepted);
     }
 }

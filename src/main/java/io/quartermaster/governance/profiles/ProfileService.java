@@ -41,13 +41,13 @@ public class ProfileService {
 
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleChanges writes;
+    private final RuleChanges ruleChanges;
     private final ObjectMapper json;
 
     ProfileService(TenantTransactions transactions, RulesStore store, RuleChanges writes, ObjectMapper json) {
         this.transactions = transactions;
         this.store = store;
-        this.writes = writes;
+        this.ruleChanges = writes;
         this.json = json;
     }
 
@@ -70,7 +70,7 @@ public class ProfileService {
 
     Uni<Response> create(TenantId tenant, ProfileApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         ProfileApi.Request request = RuleChanges.required(body);
-        return writes.run(tenant, uri, params, request, work -> {
+        return ruleChanges.run(tenant, uri, params, request, work -> {
             Optional<Profile> old = Optional.ofNullable(request.name()).flatMap(work.before()::profile);
             Profile asked = read(work.before(), request, old);
             if (old.isPresent()) {
@@ -83,7 +83,8 @@ public class ProfileService {
             }
             TenantRules after = work.before().with(asked);
             requireLevels(after, asked);
-            return writes.apply(
+            return ruleChanges
+                    .apply(
                             work,
                             after,
                             new WaitingWorkPolicy.Refuse(),
@@ -98,28 +99,28 @@ public class ProfileService {
     Uni<Response> update(
             TenantId tenant, String name, ProfileApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         ProfileApi.Request request = RuleChanges.required(body);
-        return writes.run(tenant, uri, params, request, work -> set(work, old(work, name), request));
+        return ruleChanges.run(tenant, uri, params, request, work -> set(work, requireProfile(work, name), request));
     }
 
     /** Changes the fields that the patch names, and leaves the rest unchanged. */
     Uni<Response> patch(TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, ProfileApi.Patch.class);
-        return writes.run(tenant, uri, params, patch.patch(), work -> {
-            Profile old = old(work, name);
+        return ruleChanges.run(tenant, uri, params, patch.patch(), work -> {
+            Profile old = requireProfile(work, name);
             ProfileApi.Request now = ProfileApi.Request.of(work.before(), old);
             return set(work, old, patch.applyTo(now, ProfileApi.Request.class, json));
         });
     }
 
     /** The profile to update, in the version on which the update is based. */
-    private static Profile old(RuleChanges.Work work, String name) {
+    private static Profile requireProfile(RuleChanges.ChangeContext work, String name) {
         Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
         work.params().requireVersion(old.version());
         return old;
     }
 
-    private Uni<WriteReply> set(RuleChanges.Work work, Profile old, ProfileApi.Request request) {
+    private Uni<WriteReply> set(RuleChanges.ChangeContext work, Profile old, ProfileApi.Request request) {
         Profile asked = read(work.before(), request, Optional.of(old));
         if (isSame(old, asked)) {
             return unchanged(work, old);
@@ -127,7 +128,8 @@ public class ProfileService {
         TenantRules after = work.before().with(asked);
         requireLevels(after, asked);
         requireFits(after, asked);
-        return writes.apply(
+        return ruleChanges
+                .apply(
                         work,
                         after,
                         new WaitingWorkPolicy.Refuse(),
@@ -137,18 +139,20 @@ public class ProfileService {
 
     /** Retires its queues with it, in every policy. */
     Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
-        return writes.run(tenant, uri, params, null, work -> {
+        return ruleChanges.run(tenant, uri, params, null, work -> {
             Profile old = work.before().profile(name).orElseThrow(ProblemException::notFound);
             if (params.givenVersion().isPresent()) {
                 params.requireVersion(old.version());
             }
             AuditLog.Change change = new AuditLog.Change(
                     "profiles:retire", "profiles/" + name, ProfileApi.View.of(work.before(), old, null), null);
-            return writes.apply(work, work.before().without(old), how, change).map(WriteReply::ok);
+            return ruleChanges
+                    .apply(work, work.before().without(old), how, change)
+                    .map(WriteReply::ok);
         });
     }
 
-    private static Uni<WriteReply> unchanged(RuleChanges.Work work, Profile profile) {
+    private static Uni<WriteReply> unchanged(RuleChanges.ChangeContext work, Profile profile) {
         return Uni.createFrom()
                 .item(WriteReply.ok(ProfileApi.View.of(work.before(), profile, null), profile.version()));
     }
@@ -192,7 +196,7 @@ public class ProfileService {
 
     private static void requireLevels(TenantRules rules, Profile profile) {
         var problems = new ProblemException.Invalid();
-        new ProfileReader(problems, "").checkLevels(profile, granted(rules));
+        new ProfileReader(problems, "").checkLevels(profile, grantedPools(rules));
         problems.throwIfAny();
     }
 
@@ -213,20 +217,20 @@ public class ProfileService {
                         old.map(Profile::id).orElseGet(Ids::next),
                         name,
                         old.map(profile -> profile.version() + 1).orElse(0L),
-                        granted(rules));
+                        grantedPools(rules));
     }
 
-    private static SortedMap<String, ProfileReader.Granted> granted(TenantRules rules) {
-        SortedMap<String, ProfileReader.Granted> granted = new TreeMap<>();
+    private static SortedMap<String, ProfileReader.GrantedPool> grantedPools(TenantRules rules) {
+        SortedMap<String, ProfileReader.GrantedPool> granted = new TreeMap<>();
         rules.allotments()
                 .forEach(one -> granted.put(
                         one.poolName(),
-                        new ProfileReader.Granted(one.allotment().pool(), one.topologyLevels())));
+                        new ProfileReader.GrantedPool(one.allotment().pool(), one.topologyLevels())));
         return granted;
     }
 
     private static AuditLog.Change change(
-            String verb, RuleChanges.Work work, Optional<Profile> old, TenantRules after, Profile now) {
+            String verb, RuleChanges.ChangeContext work, Optional<Profile> old, TenantRules after, Profile now) {
         return new AuditLog.Change(
                 "profiles:" + verb,
                 "profiles/" + now.name(),

@@ -109,7 +109,7 @@ final class QueueApi {
                     required = true,
                     description = "the workloads that go first, in this order; all others follow in order of "
                             + "submission; empty: all in order of submission",
-                    maxItems = WaitingOrder.MOST)
+                    maxItems = WaitingOrder.MAX_WORKLOADS)
             @Nullable
             List<@Nullable UUID> workloads) {}
 
@@ -133,7 +133,7 @@ final class QueueApi {
             @Nullable
             List<String> warnings) {
 
-        static RuleView of(QueueRules.Stored stored) {
+        static RuleView of(QueueRules.StoredRule stored) {
             return new RuleView(stored.id(), stored.rule().kind(), stored.rule().subject(), null);
         }
 

@@ -52,8 +52,8 @@ class QueueService {
 
     private final TenantTransactions transactions;
     private final RulesStore store;
-    private final RuleChanges writes;
-    private static final Duration REALM_PATIENCE = Duration.ofSeconds(2);
+    private final RuleChanges ruleChanges;
+    private static final Duration REALM_TIMEOUT = Duration.ofSeconds(2);
 
     private final AuditLog audit;
     private final TenantSubjects subjects;
@@ -69,7 +69,7 @@ class QueueService {
         this.json = json;
         this.transactions = transactions;
         this.store = store;
-        this.writes = writes;
+        this.ruleChanges = writes;
         this.audit = audit;
         this.subjects = subjects;
     }
@@ -103,7 +103,7 @@ class QueueService {
     /** Adds a profile to a policy under a queue name that the admin chooses. */
     Uni<Response> create(TenantId tenant, QueueApi.@Nullable Request body, WriteParams params, UriInfo uri) {
         QueueApi.Request request = RuleChanges.required(body);
-        return writes.run(tenant, uri, params, request, work -> {
+        return ruleChanges.run(tenant, uri, params, request, work -> {
             Optional.ofNullable(request.policy())
                     .flatMap(work.before()::policy)
                     .ifPresent(policy -> requireMayWrite(work.caller(), Permission.QUEUES_WRITE, policy.group()));
@@ -120,7 +120,8 @@ class QueueService {
                                 there.get().version()));
             }
             TenantRules after = work.before().with(asked);
-            return writes.apply(
+            return ruleChanges
+                    .apply(
                             work,
                             after,
                             new WaitingWorkPolicy.Refuse(),
@@ -138,9 +139,9 @@ class QueueService {
         Optional<Profile> profile = Optional.ofNullable(request.profile()).flatMap(rules::profile);
         problems.check(policy.isPresent(), "policy", "there is no such policy", "the name of a policy")
                 .check(profile.isPresent(), "profile", "there is no such profile", "the name of a profile");
-        QueueApi.Patch said =
+        QueueApi.Patch requestedTerms =
                 new QueueApi.Patch(request.overQuota(), request.maxWaiting(), request.state(), request.order());
-        Queue.Terms terms = terms(problems, said);
+        Queue.Terms terms = terms(problems, requestedTerms);
         if (policy.isEmpty() || profile.isEmpty()) {
             throw problems.toException();
         }
@@ -169,8 +170,8 @@ class QueueService {
     Uni<Response> update(TenantId tenant, String name, @Nullable String body, WriteParams params, UriInfo uri)
             throws JsonProcessingException {
         MergePatch patch = MergePatch.read(json, body, QueueApi.Patch.class);
-        return writes.run(tenant, uri, params, patch.patch(), work -> {
-            Queue old = known(work, name, Permission.QUEUES_WRITE);
+        return ruleChanges.run(tenant, uri, params, patch.patch(), work -> {
+            Queue old = requireQueue(work, name, Permission.QUEUES_WRITE);
             params.requireVersion(old.version());
             var problems = new ProblemException.Invalid();
             QueueApi.Patch wanted = patch.applyTo(QueueApi.Patch.of(old.terms()), QueueApi.Patch.class, json);
@@ -180,7 +181,8 @@ class QueueService {
                 return Uni.createFrom().item(WriteReply.ok(QueueApi.View.of(work.before(), old, null), old.version()));
             }
             TenantRules after = work.before().with(asked);
-            return writes.apply(
+            return ruleChanges
+                    .apply(
                             work,
                             after,
                             new WaitingWorkPolicy.Refuse(),
@@ -196,14 +198,14 @@ class QueueService {
     Uni<Response> order(
             TenantId tenant, String name, QueueApi.@Nullable Ordering body, WriteParams params, UriInfo uri) {
         QueueApi.Ordering asked = RuleChanges.required(body);
-        List<UUID> first = WaitingOrder.checked(asked.workloads());
-        return writes.run(tenant, uri, params, asked, work -> {
-            Queue queue = known(work, name, Permission.QUEUES_WRITE);
+        List<UUID> first = WaitingOrder.validate(asked.workloads());
+        return ruleChanges.run(tenant, uri, params, asked, work -> {
+            Queue queue = requireQueue(work, name, Permission.QUEUES_WRITE);
             if (params.givenVersion().isPresent()) {
                 params.requireVersion(queue.version());
             }
             QueueApi.Ordering now = new QueueApi.Ordering(List.copyOf(first));
-            return WaitingOrder.of(work.session(), tenant, queue.id())
+            return WaitingOrder.readOrdered(work.session(), tenant, queue.id())
                     .call(() -> WaitingOrder.set(work.session(), tenant, queue.id(), first))
                     .call(before -> audit.record(
                             work.session(),
@@ -216,14 +218,16 @@ class QueueService {
     }
 
     Uni<Response> retire(TenantId tenant, String name, WriteParams params, UriInfo uri, WaitingWorkPolicy how) {
-        return writes.run(tenant, uri, params, null, work -> {
-            Queue old = known(work, name, Permission.QUEUES_WRITE);
+        return ruleChanges.run(tenant, uri, params, null, work -> {
+            Queue old = requireQueue(work, name, Permission.QUEUES_WRITE);
             if (params.givenVersion().isPresent()) {
                 params.requireVersion(old.version());
             }
             AuditLog.Change change = new AuditLog.Change(
                     "queues:retire", "queues/" + name, QueueApi.View.of(work.before(), old, null), null);
-            return writes.apply(work, work.before().without(old), how, change).map(WriteReply::ok);
+            return ruleChanges
+                    .apply(work, work.before().without(old), how, change)
+                    .map(WriteReply::ok);
         });
     }
 
@@ -231,7 +235,7 @@ class QueueService {
         return transactions.in(tenant, session -> store.read(session, tenant).chain(rules -> {
             Queue queue = rules.queue(name).orElseThrow(ProblemException::notFound);
             requireMayWrite(caller, Permission.ACCESS_RULES_READ, group(rules, queue));
-            return QueueRules.of(session, tenant, queue.id())
+            return QueueRules.list(session, tenant, queue.id())
                     .map(stored -> new Page<>(
                             stored.stream().map(QueueApi.RuleView::of).toList(), null));
         }));
@@ -242,10 +246,10 @@ class QueueService {
         QueueApi.RuleRequest request = RuleChanges.required(body);
         AccessRule rule = rule(request);
         return warnings(tenant, rule)
-                .chain(warnings -> writes.run(tenant, uri, params, request, work -> {
-                    Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
-                    return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
-                        Optional<QueueRules.Stored> there = stored.stream()
+                .chain(warnings -> ruleChanges.run(tenant, uri, params, request, work -> {
+                    Queue queue = requireQueue(work, name, Permission.ACCESS_RULES_WRITE);
+                    return QueueRules.list(work.session(), tenant, queue.id()).chain(stored -> {
+                        Optional<QueueRules.StoredRule> there = stored.stream()
                                 .filter(one -> one.rule().equals(rule))
                                 .findFirst();
                         if (there.isPresent()) {
@@ -257,7 +261,7 @@ class QueueService {
                             throw ProblemException.conflict(
                                     "too-many", "a queue has at most " + MAX_RULES + " access rules");
                         }
-                        return insert(work, queue, new QueueRules.Stored(Ids.next(), rule), warnings);
+                        return insert(work, queue, new QueueRules.StoredRule(Ids.next(), rule), warnings);
                     });
                 }));
     }
@@ -267,7 +271,7 @@ class QueueService {
      * Keycloak does not answer soon.
      */
     private Uni<List<String>> warnings(TenantId tenant, AccessRule rule) {
-        return subjects.lacks(tenant, rule, REALM_PATIENCE)
+        return subjects.isMissing(tenant, rule, REALM_TIMEOUT)
                 .onFailure()
                 .recoverWithItem(false)
                 .map(lacks -> lacks
@@ -284,7 +288,8 @@ class QueueService {
                 .orElseThrow(ProblemException::notFound));
     }
 
-    private Uni<WriteReply> insert(RuleChanges.Work work, Queue queue, QueueRules.Stored made, List<String> warnings) {
+    private Uni<WriteReply> insert(
+            RuleChanges.ChangeContext work, Queue queue, QueueRules.StoredRule made, List<String> warnings) {
         QueueApi.RuleView view = QueueApi.RuleView.of(made);
         String resource = "queues/" + queue.name() + "/access-rules/" + made.id();
         return QueueRules.insert(work.session(), work.tenant(), queue.id(), made.id(), made.rule())
@@ -302,10 +307,10 @@ class QueueService {
     }
 
     Uni<Response> removeRule(TenantId tenant, String name, UUID id, WriteParams params, UriInfo uri) {
-        return writes.run(tenant, uri, params, null, work -> {
-            Queue queue = known(work, name, Permission.ACCESS_RULES_WRITE);
-            return QueueRules.of(work.session(), tenant, queue.id()).chain(stored -> {
-                QueueRules.Stored gone = stored.stream()
+        return ruleChanges.run(tenant, uri, params, null, work -> {
+            Queue queue = requireQueue(work, name, Permission.ACCESS_RULES_WRITE);
+            return QueueRules.list(work.session(), tenant, queue.id()).chain(stored -> {
+                QueueRules.StoredRule gone = stored.stream()
                         .filter(one -> one.id().equals(id))
                         .findFirst()
                         .orElseThrow(ProblemException::notFound);
@@ -314,7 +319,7 @@ class QueueService {
         });
     }
 
-    private Uni<WriteReply> remove(RuleChanges.Work work, Queue queue, QueueRules.Stored gone) {
+    private Uni<WriteReply> remove(RuleChanges.ChangeContext work, Queue queue, QueueRules.StoredRule gone) {
         return QueueRules.delete(work.session(), work.tenant(), queue.id(), gone.id())
                 .chain(() -> audit.record(
                         work.session(),
@@ -369,7 +374,7 @@ class QueueService {
         }
     }
 
-    private static Queue known(RuleChanges.Work work, String name, Permission permission) {
+    private static Queue requireQueue(RuleChanges.ChangeContext work, String name, Permission permission) {
         Queue queue = work.before().queue(name).orElseThrow(ProblemException::notFound);
         requireMayWrite(work.caller(), permission, group(work.before(), queue));
         return queue;
@@ -388,19 +393,19 @@ class QueueService {
     }
 
     /** A null field takes its default. */
-    private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch said) {
-        Queue.Terms otherwise = Queue.Terms.DEFAULT;
-        int most = said.maxWaiting() == null ? otherwise.maxWaiting() : said.maxWaiting();
+    private static Queue.Terms terms(ProblemException.Invalid problems, QueueApi.Patch requested) {
+        Queue.Terms defaults = Queue.Terms.DEFAULT;
+        int max = requested.maxWaiting() == null ? defaults.maxWaiting() : requested.maxWaiting();
         problems.check(
-                most >= 0 && most <= Queue.MAX_MAX_WAITING,
+                max >= 0 && max <= Queue.MAX_MAX_WAITING,
                 "maxWaiting",
                 "out of range",
                 "0 to " + Queue.MAX_MAX_WAITING);
         return new Queue.Terms(
-                said.overQuota() == null ? otherwise.overQuota() : said.overQuota(),
-                most,
-                said.state() == null ? otherwise.state() : said.state(),
-                said.order() == null ? otherwise.order() : said.order());
+                requested.overQuota() == null ? defaults.overQuota() : requested.overQuota(),
+                max,
+                requested.state() == null ? defaults.state() : requested.state(),
+                requested.order() == null ? defaults.order() : requested.order());
     }
 
     private static boolean isSame(Queue old, Queue asked) {
@@ -410,7 +415,7 @@ class QueueService {
     }
 
     private static AuditLog.Change change(
-            String verb, RuleChanges.Work work, Optional<Queue> old, TenantRules after, Queue now) {
+            String verb, RuleChanges.ChangeContext work, Optional<Queue> old, TenantRules after, Queue now) {
         return new AuditLog.Change(
                 "queues:" + verb,
                 "queues/" + now.name(),

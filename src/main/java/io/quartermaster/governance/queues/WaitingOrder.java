@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 final class WaitingOrder {
 
     /** An admin that has to order more workloads by hand should use priorities instead. */
-    static final int MOST = 1_000;
+    static final int MAX_WORKLOADS = 1_000;
 
     private static final String WAITS = """
              tenant_id = :tenant and queue_id = :queue and state in ('held', 'waiting', 'paused') and wish <> 'cancel'
@@ -29,12 +29,12 @@ final class WaitingOrder {
     private WaitingOrder() {}
 
     /** Reports every entry that is no id or appears twice, and a list that is too long. */
-    static List<UUID> checked(@Nullable List<@Nullable UUID> asked) {
-        if (asked == null || asked.size() > MOST) {
+    static List<UUID> validate(@Nullable List<@Nullable UUID> asked) {
+        if (asked == null || asked.size() > MAX_WORKLOADS) {
             throw ProblemException.invalid(
                     "workloads",
                     asked == null ? "there are none" : "too many",
-                    "a list of at most " + MOST + " ids; an empty one for the order of submission");
+                    "a list of at most " + MAX_WORKLOADS + " ids; an empty one for the order of submission");
         }
         var problems = new ProblemException.Invalid();
         Set<UUID> seen = new HashSet<>();
@@ -52,7 +52,7 @@ final class WaitingOrder {
     }
 
     /** The workloads that have a place, in their order within each priority. */
-    static Uni<List<UUID>> of(Mutiny.Session session, TenantId tenant, UUID queue) {
+    static Uni<List<UUID>> readOrdered(Mutiny.Session session, TenantId tenant, UUID queue) {
         return session.createNativeQuery(
                         "select cast(id as text) from workload where" + WAITS
                                 + " and place is not null order by place, seq",

@@ -40,29 +40,29 @@ public final class CalendarFit {
             return terms;
         }
 
-        private boolean isAlwaysTheSame() {
+        private boolean isConstant() {
             return windows.isEmpty()
                     && terms().stream().allMatch(terms -> terms.override().isEmpty());
         }
     }
 
-    private record Place(QuotaPath path, Scope scope) {}
+    private record TreePlace(QuotaPath path, Scope scope) {}
 
     /** A place where groups would reserve more than there is, and the first moment of it. */
-    public record Objection(QuotaTreeBuilder.Overdrawn overdrawn, Instant at, String text) {
+    public record Objection(QuotaTreeBuilder.Overdraft overdraft, Instant at, String text) {
 
         /** The field of a policy request that contributes to the conflict; {@code quotas} for any other. */
         public String field(TenantId tenant, Policy policy) {
             QuotaPath path = QuotaTreeBuilder.path(tenant, policy.group());
-            Scope scope = overdrawn.parent().scope();
-            if (!overdrawn.parent().path().equals(path)
-                    && overdrawn.children().stream()
+            Scope scope = overdraft.parent().scope();
+            if (!overdraft.parent().path().equals(path)
+                    && overdraft.children().stream()
                             .noneMatch(child -> child.path().equals(path))) {
                 return "quotas";
             }
             boolean overridden = policy.quotaFor(scope)
                     .map(PolicyQuota::terms)
-                    .filter(terms -> terms.reservesOtherwiseAt(at.toEpochMilli()))
+                    .filter(terms -> terms.overridesReservedAt(at.toEpochMilli()))
                     .isPresent();
             return PolicyChecks.field(policy, scope, overridden ? "override.reserved" : "reserved");
         }
@@ -75,23 +75,23 @@ public final class CalendarFit {
      * change. Each has one sentence with the first such moment.
      */
     public static List<Objection> objections(State before, State after, Instant now) {
-        if (after.isAlwaysTheSame()) {
+        if (after.isConstant()) {
             return List.of();
         }
-        Set<Place> found = new HashSet<>();
+        Set<TreePlace> found = new HashSet<>();
         List<Objection> inOrder = new ArrayList<>();
         for (Instant moment : moments(before, after, now)) {
-            List<QuotaTreeBuilder.Overdrawn> overdrawnThen =
-                    treeAt(after, moment).overdrawn();
+            List<QuotaTreeBuilder.Overdraft> overdrawnThen =
+                    treeAt(after, moment).overdrafts();
             if (overdrawnThen.isEmpty()) {
                 continue;
             }
-            Map<Place, Long> had = excess(treeAt(before, moment));
-            for (QuotaTreeBuilder.Overdrawn overdrawn : overdrawnThen) {
-                Place place =
-                        new Place(overdrawn.parent().path(), overdrawn.parent().scope());
-                if (excess(overdrawn) > had.getOrDefault(place, 0L) && found.add(place)) {
-                    inOrder.add(new Objection(overdrawn, moment, objection(after.rules(), overdrawn, moment)));
+            Map<TreePlace, Long> had = excess(treeAt(before, moment));
+            for (QuotaTreeBuilder.Overdraft overdraft : overdrawnThen) {
+                TreePlace place = new TreePlace(
+                        overdraft.parent().path(), overdraft.parent().scope());
+                if (excess(overdraft) > had.getOrDefault(place, 0L) && found.add(place)) {
+                    inOrder.add(new Objection(overdraft, moment, objectionText(after.rules(), overdraft, moment)));
                 }
             }
         }
@@ -116,24 +116,24 @@ public final class CalendarFit {
         return moments.tailSet(now);
     }
 
-    private static Map<Place, Long> excess(QuotaTreeBuilder tree) {
-        Map<Place, Long> excess = new HashMap<>();
-        tree.overdrawn()
-                .forEach(each ->
-                        excess.put(new Place(each.parent().path(), each.parent().scope()), excess(each)));
+    private static Map<TreePlace, Long> excess(QuotaTreeBuilder tree) {
+        Map<TreePlace, Long> excess = new HashMap<>();
+        tree.overdrafts()
+                .forEach(each -> excess.put(
+                        new TreePlace(each.parent().path(), each.parent().scope()), excess(each)));
         return excess;
     }
 
-    private static long excess(QuotaTreeBuilder.Overdrawn overdrawn) {
-        return overdrawn.childrenReservedGpuMilli() - overdrawn.parent().reservedGpuMilli();
+    private static long excess(QuotaTreeBuilder.Overdraft overdraft) {
+        return overdraft.childrenReservedGpuMilli() - overdraft.parent().reservedGpuMilli();
     }
 
-    private static String objection(TenantRules rules, QuotaTreeBuilder.Overdrawn overdrawn, Instant moment) {
-        return "in " + rules.nameOf(overdrawn.parent().scope()) + " the groups of "
-                + QuotaTreeBuilder.Overdrawn.holder(overdrawn.parent().path()) + " would reserve "
-                + new GpuAmount(overdrawn.childrenReservedGpuMilli()) + " of "
-                + GpuFormat.gpus(overdrawn.parent().reservedGpuMilli()) + " at " + moment + ": "
-                + overdrawn.reservations();
+    private static String objectionText(TenantRules rules, QuotaTreeBuilder.Overdraft overdraft, Instant moment) {
+        return "in " + rules.nameOf(overdraft.parent().scope()) + " the groups of "
+                + QuotaTreeBuilder.Overdraft.holder(overdraft.parent().path()) + " would reserve "
+                + new GpuAmount(overdraft.childrenReservedGpuMilli()) + " of "
+                + GpuFormat.gpus(overdraft.parent().reservedGpuMilli()) + " at " + moment + ": "
+                + overdraft.reservations();
     }
 
     private static QuotaTreeBuilder treeAt(State state, Instant moment) {
@@ -161,7 +161,7 @@ public final class CalendarFit {
     private static PolicyQuota raised(PolicyQuota quota, UUID policy, List<CapacityReservation> open, Instant moment) {
         return switch (quota.scope()) {
             case Scope.AllPools anywhere ->
-                new PolicyQuota(quota.scope(), quota.terms().standingAt(moment.toEpochMilli()));
+                new PolicyQuota(quota.scope(), quota.terms().effectiveAt(moment.toEpochMilli()));
             case Scope.OnePool(PoolId pool) ->
                 new PolicyQuota(
                         quota.scope(),
@@ -175,6 +175,6 @@ public final class CalendarFit {
                 .filter(each -> each.pool().equals(pool) && each.policy().equals(policy))
                 .mapToLong(CapacityReservation::gpuMilli)
                 .sum();
-        return terms.standingAt(moment.toEpochMilli()).raisedBy(more);
+        return terms.effectiveAt(moment.toEpochMilli()).raisedBy(more);
     }
 }

@@ -42,7 +42,7 @@ public record Policy(
     public static final long DEFAULT_GRACE_MILLIS = 30_000;
     public static final long MAX_GRACE_MILLIS = 3_600_000;
 
-    public static final int MOST_RUNNING = 1_000_000;
+    public static final int MAX_MAX_RUNNING = 1_000_000;
 
     public Policy {
         quotas = List.copyOf(quotas);

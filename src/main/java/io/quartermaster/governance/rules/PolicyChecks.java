@@ -70,8 +70,8 @@ public final class PolicyChecks {
             return;
         }
         PolicyChecks checks = new PolicyChecks(before, after, after.tree(), policy, problems, unfit);
-        checks.reservations();
-        checks.profiles(profiles);
+        checks.checkReservations();
+        checks.checkProfiles(profiles);
     }
 
     /**
@@ -114,31 +114,32 @@ public final class PolicyChecks {
                 "false");
     }
 
-    private void reservations() {
-        List<QuotaTreeBuilder.Overdrawn> had = before.tree().overdrawn();
-        for (QuotaTreeBuilder.Overdrawn overdrawn : tree.overdrawn()) {
-            Quota parent = overdrawn.parent();
+    private void checkReservations() {
+        List<QuotaTreeBuilder.Overdraft> had = before.tree().overdrafts();
+        for (QuotaTreeBuilder.Overdraft overdraft : tree.overdrafts()) {
+            Quota parent = overdraft.parent();
             if (parent.path().equals(path)) {
                 unfit.add(
                         field(parent.scope(), "reserved"),
-                        "is less than the groups below it reserve: " + overdrawn.reservations(),
-                        "at least " + new GpuAmount(overdrawn.childrenReservedGpuMilli()));
-            } else if (overdrawn.children().stream()
+                        "is less than the groups below it reserve: " + overdraft.reservations(),
+                        "at least " + new GpuAmount(overdraft.childrenReservedGpuMilli()));
+            } else if (overdraft.children().stream()
                     .anyMatch(child -> child.path().equals(path))) {
-                long own = tree.at(path, parent.scope())
+                long own = tree.quotaAt(path, parent.scope())
                         .map(Quota::reservedGpuMilli)
                         .orElse(0L);
-                long others = overdrawn.childrenReservedGpuMilli() - own;
+                long others = overdraft.childrenReservedGpuMilli() - own;
                 unfit.add(
                         field(parent.scope(), "reserved"),
-                        "does not fit: " + where(parent) + " has " + new GpuAmount(parent.reservedGpuMilli())
+                        "does not fit: " + placeText(parent) + " has " + new GpuAmount(parent.reservedGpuMilli())
                                 + " reserved, of which other groups have " + new GpuAmount(others),
                         "at most " + new GpuAmount(Math.max(0, parent.reservedGpuMilli() - others)));
-            } else if (!had.contains(overdrawn)) {
+            } else if (!had.contains(overdraft)) {
                 unfit.add(
                         "quotas",
-                        "do not fit: " + where(parent) + " would have less reserved than the groups below it reserve: "
-                                + overdrawn.reservations(),
+                        "do not fit: " + placeText(parent)
+                                + " would have less reserved than the groups below it reserve: "
+                                + overdraft.reservations(),
                         "quotas that leave room for the groups below");
             }
         }
@@ -161,11 +162,11 @@ public final class PolicyChecks {
         return "quotas";
     }
 
-    private String where(Quota parent) {
-        return "in " + after.nameOf(parent.scope()) + " " + QuotaTreeBuilder.Overdrawn.holder(parent.path());
+    private String placeText(Quota parent) {
+        return "in " + after.nameOf(parent.scope()) + " " + QuotaTreeBuilder.Overdraft.holder(parent.path());
     }
 
-    private void profiles(List<Profile> profiles) {
+    private void checkProfiles(List<Profile> profiles) {
         Optional<Profile> beyondUserLimit =
                 profiles.stream().filter(this::exceedsUserLimit).max(Comparator.comparingLong(Profile::startGpuMilli));
         if (beyondUserLimit.isPresent()) {
@@ -217,11 +218,11 @@ public final class PolicyChecks {
         }
         List<String> bounds = new ArrayList<>();
         for (PoolId pool : profile.pools()) {
-            if (tree.at(path, Scope.of(pool)).isEmpty()) {
+            if (tree.quotaAt(path, Scope.of(pool)).isEmpty()) {
                 bounds.add("no quota in " + after.nameOf(pool));
                 continue;
             }
-            OptionalLong ceiling = tree.ceiling(path, pool);
+            OptionalLong ceiling = tree.lowestLimit(path, pool);
             if (ceiling.isEmpty() || ceiling.getAsLong() >= needed) {
                 return Optional.empty();
             }

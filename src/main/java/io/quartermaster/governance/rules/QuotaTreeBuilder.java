@@ -44,7 +44,7 @@ public final class QuotaTreeBuilder {
     private record Key(Scope scope, QuotaPath path) {}
 
     private final TenantId tenant;
-    private final SortedMap<Key, Quota> places = new TreeMap<>(ORDER);
+    private final SortedMap<Key, Quota> quotas = new TreeMap<>(ORDER);
 
     private QuotaTreeBuilder(TenantId tenant) {
         this.tenant = tenant;
@@ -77,23 +77,23 @@ public final class QuotaTreeBuilder {
         QuotaPath root = QuotaPath.of(tenant.value());
         for (Allotment allotment : allotments) {
             if (allotment.tenant().equals(tenant)) {
-                tree.put(allotment.terms().at(root, Scope.of(allotment.pool()), true));
+                tree.addQuota(allotment.terms().at(root, Scope.of(allotment.pool()), true));
             }
         }
         if (allPools) {
-            tree.put(Quota.implied(tree.quotas(), root, Scope.ALL_POOLS));
+            tree.addQuota(Quota.implied(tree.quotas(), root, Scope.ALL_POOLS));
         }
         List<Scope> allotted = tree.quotas().stream()
                 .map(Quota::scope)
                 .filter(scope -> !scope.equals(Scope.ALL_POOLS))
                 .toList();
         for (Policy policy : policies) {
-            tree.place(policy, allotted, allPools);
+            tree.addPolicy(policy, allotted, allPools);
         }
         return tree;
     }
 
-    private void place(Policy policy, List<Scope> allotted, boolean allPools) {
+    private void addPolicy(Policy policy, List<Scope> allotted, boolean allPools) {
         QuotaPath path = path(tenant, policy.group());
         boolean everywhere = countsAllPools(policy);
         List<Quota> inPools = new ArrayList<>();
@@ -101,22 +101,22 @@ public final class QuotaTreeBuilder {
             Optional<QuotaTerms> terms = policy.quotaFor(pool).map(PolicyQuota::terms);
             if (terms.isPresent()) {
                 Quota quota = terms.get().at(path, pool, policy.overQuota());
-                put(quota);
+                addQuota(quota);
                 inPools.add(quota);
             } else if (everywhere) {
-                put(Quota.reserving(path, pool, 0));
+                addQuota(Quota.reserving(path, pool, 0));
             }
         }
         Optional<QuotaTerms> overall = policy.quotaFor(Scope.ALL_POOLS).map(PolicyQuota::terms);
         if (overall.isPresent()) {
-            put(overall.get().at(path, Scope.ALL_POOLS, policy.overQuota()));
+            addQuota(overall.get().at(path, Scope.ALL_POOLS, policy.overQuota()));
         } else if (allPools) {
-            put(Quota.implied(inPools, path, Scope.ALL_POOLS));
+            addQuota(Quota.implied(inPools, path, Scope.ALL_POOLS));
         }
     }
 
-    private void put(Quota quota) {
-        Quota before = places.put(new Key(quota.scope(), quota.path()), quota);
+    private void addQuota(Quota quota) {
+        Quota before = quotas.put(new Key(quota.scope(), quota.path()), quota);
         if (before != null) {
             throw new IllegalArgumentException("two quotas at " + quota.path() + " in " + quota.scope());
         }
@@ -131,18 +131,18 @@ public final class QuotaTreeBuilder {
     }
 
     public List<Quota> quotas() {
-        return List.copyOf(places.values());
+        return List.copyOf(quotas.values());
     }
 
-    public Optional<Quota> at(QuotaPath path, Scope scope) {
-        return Optional.ofNullable(places.get(new Key(scope, path)));
+    public Optional<Quota> quotaAt(QuotaPath path, Scope scope) {
+        return Optional.ofNullable(quotas.get(new Key(scope, path)));
     }
 
     /** The nearest place above; empty for the tenant's own, and where the tree has none. */
     public Optional<Quota> parentOf(QuotaPath path, Scope scope) {
         List<QuotaPath> above = path.fromTenant();
         for (int i = above.size() - 2; i >= 0; i--) {
-            Optional<Quota> found = at(above.get(i), scope);
+            Optional<Quota> found = quotaAt(above.get(i), scope);
             if (found.isPresent()) {
                 return found;
             }
@@ -157,7 +157,7 @@ public final class QuotaTreeBuilder {
     public SequencedMap<Quota, List<Quota>> children() {
         SequencedMap<Quota, List<Quota>> children = new LinkedHashMap<>();
         Deque<Quota> above = new ArrayDeque<>();
-        for (Quota quota : places.values()) {
+        for (Quota quota : quotas.values()) {
             while (!above.isEmpty() && !covers(above.getLast(), quota)) {
                 above.removeLast();
             }
@@ -175,12 +175,12 @@ public final class QuotaTreeBuilder {
     }
 
     /** Places whose children reserve more than they do; empty in a tree that passed the checks. */
-    public List<Overdrawn> overdrawn() {
-        List<Overdrawn> found = new ArrayList<>();
+    public List<Overdraft> overdrafts() {
+        List<Overdraft> found = new ArrayList<>();
         children().forEach((parent, children) -> {
             long sum = children.stream().mapToLong(Quota::reservedGpuMilli).sum();
             if (sum > parent.reservedGpuMilli()) {
-                found.add(new Overdrawn(
+                found.add(new Overdraft(
                         parent,
                         children.stream()
                                 .filter(child -> child.reservedGpuMilli() > 0)
@@ -196,15 +196,15 @@ public final class QuotaTreeBuilder {
      * all pools. Where over-quota is off, the reservation is the limit. 0 where the path has no place in the pool;
      * absent = no limit.
      */
-    public OptionalLong ceiling(QuotaPath path, PoolId pool) {
-        if (at(path, Scope.of(pool)).isEmpty()) {
+    public OptionalLong lowestLimit(QuotaPath path, PoolId pool) {
+        if (quotaAt(path, Scope.of(pool)).isEmpty()) {
             return OptionalLong.of(0);
         }
         OptionalLong ceiling = OptionalLong.empty();
         for (Scope scope : List.of(Scope.of(pool), Scope.ALL_POOLS)) {
             for (QuotaPath step : path.fromTenant()) {
                 OptionalLong bound =
-                        at(step, scope).map(QuotaTreeBuilder::bound).orElse(OptionalLong.empty());
+                        quotaAt(step, scope).map(QuotaTreeBuilder::ownLimit).orElse(OptionalLong.empty());
                 if (bound.isPresent() && bound.getAsLong() < ceiling.orElse(Long.MAX_VALUE)) {
                     ceiling = bound;
                 }
@@ -213,16 +213,16 @@ public final class QuotaTreeBuilder {
         return ceiling;
     }
 
-    private static OptionalLong bound(Quota quota) {
+    private static OptionalLong ownLimit(Quota quota) {
         return quota.overQuota() ? quota.limitGpuMilli() : OptionalLong.of(quota.reservedGpuMilli());
     }
 
     /** A place whose children's reservations add up to more than its own. */
-    public record Overdrawn(Quota parent, List<Quota> children, long childrenReservedGpuMilli) {
+    public record Overdraft(Quota parent, List<Quota> children, long childrenReservedGpuMilli) {
 
         /** The children by group, each with its reservation. */
         public String reservations() {
-            return children.stream().map(Overdrawn::reservation).collect(Collectors.joining(", "));
+            return children.stream().map(Overdraft::reservation).collect(Collectors.joining(", "));
         }
 
         private static String reservation(Quota quota) {

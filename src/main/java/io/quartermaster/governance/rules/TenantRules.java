@@ -19,7 +19,7 @@ import java.util.function.Predicate;
  */
 public record TenantRules(
         TenantId tenant,
-        List<TenantAllotments.Named> allotments,
+        List<TenantAllotments.NamedAllotment> allotments,
         List<Policy> policies,
         List<Profile> profiles,
         List<Queue> queues) {
@@ -32,8 +32,9 @@ public record TenantRules(
     }
 
     public QuotaTreeBuilder tree() {
-        List<Allotment> granted =
-                allotments.stream().map(TenantAllotments.Named::allotment).toList();
+        List<Allotment> granted = allotments.stream()
+                .map(TenantAllotments.NamedAllotment::allotment)
+                .toList();
         return QuotaTreeBuilder.of(tenant, granted, policies);
     }
 
@@ -90,7 +91,9 @@ public record TenantRules(
     }
 
     public List<String> poolNames() {
-        return allotments.stream().map(TenantAllotments.Named::poolName).toList();
+        return allotments.stream()
+                .map(TenantAllotments.NamedAllotment::poolName)
+                .toList();
     }
 
     /** The name that admins know; the id of a pool in which the tenant no longer has an allotment. */
@@ -103,44 +106,44 @@ public record TenantRules(
 
     public String nameOf(PoolId pool) {
         return find(allotments, one -> one.allotment().pool().equals(pool))
-                .map(TenantAllotments.Named::poolName)
+                .map(TenantAllotments.NamedAllotment::poolName)
                 .orElse(pool.value());
     }
 
     public TenantRules with(Policy policy) {
-        return new TenantRules(tenant, allotments, replaced(policies, policy, Policy::id), profiles, queues);
+        return new TenantRules(tenant, allotments, withItem(policies, policy, Policy::id), profiles, queues);
     }
 
     public TenantRules with(Profile profile) {
-        return new TenantRules(tenant, allotments, policies, replaced(profiles, profile, Profile::id), queues);
+        return new TenantRules(tenant, allotments, policies, withItem(profiles, profile, Profile::id), queues);
     }
 
     public TenantRules with(Queue queue) {
-        return new TenantRules(tenant, allotments, policies, profiles, replaced(queues, queue, Queue::id));
+        return new TenantRules(tenant, allotments, policies, profiles, withItem(queues, queue, Queue::id));
     }
 
-    public TenantRules withAllotments(List<TenantAllotments.Named> granted) {
+    public TenantRules withAllotments(List<TenantAllotments.NamedAllotment> granted) {
         return new TenantRules(tenant, granted, policies, profiles, queues);
     }
 
     /** Removes the policy together with its queues. */
     public TenantRules without(Policy policy) {
-        List<Queue> left = queues.stream()
+        List<Queue> remaining = queues.stream()
                 .filter(queue -> !queue.policy().equals(policy.id()))
                 .toList();
-        return new TenantRules(tenant, allotments, less(policies, policy), profiles, left);
+        return new TenantRules(tenant, allotments, withoutItem(policies, policy), profiles, remaining);
     }
 
     /** Removes the profile together with its queues. */
     public TenantRules without(Profile profile) {
-        List<Queue> left = queues.stream()
+        List<Queue> remaining = queues.stream()
                 .filter(queue -> !queue.profile().equals(profile.id()))
                 .toList();
-        return new TenantRules(tenant, allotments, policies, less(profiles, profile), left);
+        return new TenantRules(tenant, allotments, policies, withoutItem(profiles, profile), remaining);
     }
 
     public TenantRules without(Queue queue) {
-        return new TenantRules(tenant, allotments, policies, profiles, less(queues, queue));
+        return new TenantRules(tenant, allotments, policies, profiles, withoutItem(queues, queue));
     }
 
     private static <T> Optional<T> find(List<T> all, Predicate<T> wanted) {
@@ -148,7 +151,7 @@ public record TenantRules(
     }
 
     /** Replaces the entry with the same id, or appends it. */
-    private static <T> List<T> replaced(List<T> all, T by, Function<T, UUID> id) {
+    private static <T> List<T> withItem(List<T> all, T by, Function<T, UUID> id) {
         List<T> result = new ArrayList<>(all);
         for (int i = 0; i < result.size(); i++) {
             if (id.apply(result.get(i)).equals(id.apply(by))) {
@@ -160,7 +163,7 @@ public record TenantRules(
         return result;
     }
 
-    private static <T> List<T> less(List<T> all, T one) {
+    private static <T> List<T> withoutItem(List<T> all, T one) {
         return all.stream().filter(each -> !each.equals(one)).toList();
     }
 }

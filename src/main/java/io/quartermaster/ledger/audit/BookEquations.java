@@ -148,14 +148,14 @@ public final class BookEquations {
     }
 
     private Report report(TenantKey tenant) {
-        checkOneByOne();
+        checkSegments();
         List<PoolSums> sums = checkPools();
         checkPolicies();
         checkAllocations();
         return new Report(tenant, fromMillis, toMillis, sums, violations);
     }
 
-    private void checkOneByOne() {
+    private void checkSegments() {
         TreeSet<UUID> ids = new TreeSet<>();
         for (Segment segment : segments) {
             long at = segment.fromMillis();
@@ -167,7 +167,7 @@ public final class BookEquations {
                 violations.add(violation(Rule.CUT_AT_HOURS, segment.id().toString(), at, hourEnd, segment.toMillis()));
             }
             segment.held().ifPresent(held -> {
-                StatedLevels.Life life = statedLevels.lives.get(held.allocation());
+                StatedLevels.AllocationLife life = statedLevels.allocations.get(held.allocation());
                 if (life == null
                         || !life.pool().equals(segment.pool())
                         || !life.marks().equals(held.marks())) {
@@ -192,7 +192,7 @@ public final class BookEquations {
                         case RESERVED_UNMET -> unmet;
                     };
             add(ofClass, segment.pool(), segment);
-            totals.merge(segment.pool(), Usage.Totals.of(inWindow(segment)), Usage.Totals::plus);
+            totals.merge(segment.pool(), Usage.Totals.of(clipToWindow(segment)), Usage.Totals::plus);
         }
         TreeSet<PoolKey> pools = new TreeSet<>(totals.keySet());
         pools.addAll(statedLevels.reserved.keySet());
@@ -200,26 +200,26 @@ public final class BookEquations {
         pools.addAll(statedLevels.held.keySet());
         List<PoolSums> sums = new ArrayList<>();
         for (PoolKey pool : pools) {
-            StepFunction statedReserved = StatedLevels.of(statedLevels.reserved, pool);
-            StepFunction statedHeld = StatedLevels.of(statedLevels.held, pool);
-            StepFunction used = StatedLevels.of(reserved, pool);
+            StepFunction statedReserved = StatedLevels.levelOf(statedLevels.reserved, pool);
+            StepFunction statedHeld = StatedLevels.levelOf(statedLevels.held, pool);
+            StepFunction used = StatedLevels.levelOf(reserved, pool);
             String subject = pool.value();
             compare(
                     Rule.RESERVED_IS_USED_OR_IDLE,
                     subject,
                     statedReserved,
-                    StepFunction.sum(used, StatedLevels.of(idle, pool)));
+                    StepFunction.sum(used, StatedLevels.levelOf(idle, pool)));
             compare(
                     Rule.HELD_IS_RESERVED_OR_ON_DEMAND,
                     subject,
                     statedHeld,
-                    StepFunction.sum(used, StatedLevels.of(onDemand, pool)));
+                    StepFunction.sum(used, StatedLevels.levelOf(onDemand, pool)));
             compare(Rule.RESERVED_FILLS_FIRST, subject, StepFunction.min(statedReserved, statedHeld), used);
             compare(
                     Rule.UNMET_IS_STATED,
                     subject,
-                    StatedLevels.of(statedLevels.unmet, pool),
-                    StatedLevels.of(unmet, pool));
+                    StatedLevels.levelOf(statedLevels.unmet, pool),
+                    StatedLevels.levelOf(unmet, pool));
             sums.add(new PoolSums(
                     pool,
                     statedReserved.integral(fromMillis, toMillis),
@@ -229,7 +229,7 @@ public final class BookEquations {
         return sums;
     }
 
-    private Segment inWindow(Segment segment) {
+    private Segment clipToWindow(Segment segment) {
         return segment.between(Math.max(fromMillis, segment.fromMillis()), Math.min(toMillis, segment.toMillis()));
     }
 
@@ -248,10 +248,10 @@ public final class BookEquations {
         policies.addAll(statedLevels.policyHeld.keySet());
         for (StatedLevels.PolicyInPool policy : policies) {
             StepFunction due = StepFunction.min(
-                    StatedLevels.of(statedLevels.policyReserved, policy),
-                    StatedLevels.of(statedLevels.policyHeld, policy));
+                    StatedLevels.levelOf(statedLevels.policyReserved, policy),
+                    StatedLevels.levelOf(statedLevels.policyHeld, policy));
             String subject = policy.policy() + " in " + policy.pool();
-            compare(Rule.WITHIN_FILLS_FIRST, subject, due, StatedLevels.of(within, policy));
+            compare(Rule.WITHIN_FILLS_FIRST, subject, due, StatedLevels.levelOf(within, policy));
         }
     }
 
@@ -261,17 +261,17 @@ public final class BookEquations {
             segment.held().ifPresent(held -> add(slices, held.allocation(), segment));
         }
         TreeSet<AllocationId> allocations = new TreeSet<>(slices.keySet());
-        allocations.addAll(statedLevels.lives.keySet());
+        allocations.addAll(statedLevels.allocations.keySet());
         for (AllocationId allocation : allocations) {
-            StepFunction life = Optional.ofNullable(statedLevels.lives.get(allocation))
-                    .map(StatedLevels.Life::held)
+            StepFunction life = Optional.ofNullable(statedLevels.allocations.get(allocation))
+                    .map(StatedLevels.AllocationLife::held)
                     .orElseGet(StepFunction::new);
-            compare(Rule.NO_GAP_NO_OVERLAP, allocation.value(), life, StatedLevels.of(slices, allocation));
+            compare(Rule.NO_GAP_NO_OVERLAP, allocation.value(), life, StatedLevels.levelOf(slices, allocation));
         }
     }
 
     private static <K> void add(TreeMap<K, StepFunction> stepFunction, K key, Segment segment) {
-        StatedLevels.of(stepFunction, key).add(segment.fromMillis(), segment.toMillis(), segment.gpuMilli());
+        StatedLevels.levelOf(stepFunction, key).add(segment.fromMillis(), segment.toMillis(), segment.gpuMilli());
     }
 
     private void compare(Rule rule, String subject, StepFunction expected, StepFunction found) {

@@ -92,19 +92,21 @@ public final class HashChain {
      * Also checks that the chain reaches an end that is kept elsewhere, so that a removal of its last records is
      * detected.
      */
-    public static Verdict verify(End from, List<Link> links, End kept) {
+    public static Verdict verify(End from, List<Link> links, End storedEnd) {
         Verdict verdict = verify(from, links);
         return switch (verdict) {
             case Broken broken -> broken;
-            case Intact(End end) when end.number() < kept.number() -> new Broken(end.number() + 1, Fault.MISSING);
-            case Intact(End end) when !endsIn(from, links, kept) -> new Broken(kept.number(), Fault.REWRITTEN);
+            case Intact(End end) when end.number() < storedEnd.number() -> new Broken(end.number() + 1, Fault.MISSING);
+            case Intact(End end)
+            when !endsIn(from, links, storedEnd) -> new Broken(storedEnd.number(), Fault.REWRITTEN);
             case Intact intact -> intact;
         };
     }
 
     /** The chain may have grown since the end was kept; then it must contain that end. */
-    private static boolean endsIn(End from, List<Link> links, End kept) {
-        return from.equals(kept) || links.stream().anyMatch(link -> link.end().equals(kept));
+    private static boolean endsIn(End from, List<Link> links, End storedEnd) {
+        return from.equals(storedEnd)
+                || links.stream().anyMatch(link -> link.end().equals(storedEnd));
     }
 
     private static ChainHash hash(long number, ChainHash previous, int formatVersion, String content) {

@@ -22,13 +22,13 @@ public final class SegmentReplay {
     public sealed interface Finding {}
 
     /** The stored segments equal those computed from the events. */
-    public record Same(int segments) implements Finding {}
+    public record Match(int segments) implements Finding {}
 
     /** The first segment, in {@link Segment#ORDER}, that only one side has. At least one of the two is present. */
-    public record Differs(Optional<Segment> replayed, Optional<Segment> stored) implements Finding {}
+    public record Mismatch(Optional<Segment> replayed, Optional<Segment> stored) implements Finding {}
 
     /** The events do not follow from the opening state. */
-    public record Stuck(PostingResult.Refused refused) implements Finding {}
+    public record RefusedEvent(PostingResult.Refused refused) implements Finding {}
 
     /**
      * Compares the hours after the opening.
@@ -41,7 +41,7 @@ public final class SegmentReplay {
         Book book = Book.resume(opening);
         for (UsageEvent event : events) {
             if (book.apply(event) instanceof PostingResult.Refused refused) {
-                return new Stuck(refused);
+                return new RefusedEvent(refused);
             }
         }
         List<Segment> replayed = book.close(hourEndMillis);
@@ -49,16 +49,18 @@ public final class SegmentReplay {
         for (Segment expected : replayed) {
             Optional<Segment> found = sorted.hasNext() ? Optional.of(sorted.next()) : Optional.empty();
             if (!found.equals(Optional.of(expected))) {
-                return firstOf(expected, found);
+                return firstMismatch(expected, found);
             }
         }
-        return sorted.hasNext() ? new Differs(Optional.empty(), Optional.of(sorted.next())) : new Same(replayed.size());
+        return sorted.hasNext()
+                ? new Mismatch(Optional.empty(), Optional.of(sorted.next()))
+                : new Match(replayed.size());
     }
 
     /** If both segments have the same position, both are reported; otherwise the earlier one has no counterpart. */
-    private static Differs firstOf(Segment replayed, Optional<Segment> stored) {
+    private static Mismatch firstMismatch(Segment replayed, Optional<Segment> stored) {
         int order = stored.map(found -> Segment.ORDER.compare(replayed, found)).orElse(-1);
-        return new Differs(
+        return new Mismatch(
                 order <= 0 ? Optional.of(replayed) : Optional.empty(), order >= 0 ? stored : Optional.empty());
     }
 }

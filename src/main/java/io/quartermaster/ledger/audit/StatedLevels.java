@@ -28,7 +28,7 @@ final class StatedLevels {
     }
 
     /** An allocation and the time for which it was held. */
-    record Life(PoolKey pool, long gpuMilli, AllocationMarks marks, StepFunction held) {
+    record AllocationLife(PoolKey pool, long gpuMilli, AllocationMarks marks, StepFunction held) {
         PolicyInPool policyInPool() {
             return new PolicyInPool(pool, marks.policy());
         }
@@ -39,11 +39,11 @@ final class StatedLevels {
     final TreeMap<PoolKey, StepFunction> held = new TreeMap<>();
     final TreeMap<PolicyInPool, StepFunction> policyReserved = new TreeMap<>();
     final TreeMap<PolicyInPool, StepFunction> policyHeld = new TreeMap<>();
-    final TreeMap<AllocationId, Life> lives = new TreeMap<>();
+    final TreeMap<AllocationId, AllocationLife> allocations = new TreeMap<>();
     final List<BookEquations.Violation> violations = new ArrayList<>();
 
     private final TenantKey tenant;
-    private final TreeMap<AllocationId, Life> live = new TreeMap<>();
+    private final TreeMap<AllocationId, AllocationLife> liveAllocations = new TreeMap<>();
     private long lastAtMillis;
     private long lastSeq;
 
@@ -52,20 +52,22 @@ final class StatedLevels {
         lastAtMillis = opening.atMillis();
         lastSeq = opening.seq();
         for (BookState.PoolState pool : opening.pools()) {
-            pool.reserved().forEach(level -> of(reserved, pool.pool()).level(level.fromMillis(), level.gpuMilli()));
-            pool.unmet().forEach(level -> of(unmet, pool.pool()).level(level.fromMillis(), level.gpuMilli()));
+            pool.reserved()
+                    .forEach(level -> levelOf(reserved, pool.pool()).setLevel(level.fromMillis(), level.gpuMilli()));
+            pool.unmet().forEach(level -> levelOf(unmet, pool.pool()).setLevel(level.fromMillis(), level.gpuMilli()));
             for (BookState.PolicyState policy : pool.policies()) {
                 PolicyInPool key = new PolicyInPool(pool.pool(), policy.policy());
-                policy.reserved().forEach(level -> of(policyReserved, key).level(level.fromMillis(), level.gpuMilli()));
+                policy.reserved()
+                        .forEach(level -> levelOf(policyReserved, key).setLevel(level.fromMillis(), level.gpuMilli()));
             }
             for (BookState.AllocationState state : pool.allocations()) {
-                begin(state.startMillis(), state.allocation(), pool.pool(), state.gpuMilli(), state.marks());
-                state.freedMillis().ifPresent(at -> end(at, state.allocation()));
+                startAllocation(state.startMillis(), state.allocation(), pool.pool(), state.gpuMilli(), state.marks());
+                state.freedMillis().ifPresent(at -> endAllocation(at, state.allocation()));
             }
         }
     }
 
-    static <K> StepFunction of(TreeMap<K, StepFunction> stepFunction, K key) {
+    static <K> StepFunction levelOf(TreeMap<K, StepFunction> stepFunction, K key) {
         return stepFunction.computeIfAbsent(key, k -> new StepFunction());
     }
 
@@ -89,52 +91,52 @@ final class StatedLevels {
         long at = event.atMillis();
         switch (event) {
             case UsageEvent.Allocated e -> {
-                if (lives.containsKey(e.allocation())) {
+                if (allocations.containsKey(e.allocation())) {
                     violations.add(BookEquations.violation(
                             BookEquations.Rule.ALLOCATED_ONCE, e.allocation().value(), at, 1, 2));
                 } else {
-                    begin(at, e.allocation(), e.pool(), e.gpuMilli(), e.marks());
+                    startAllocation(at, e.allocation(), e.pool(), e.gpuMilli(), e.marks());
                 }
             }
             case UsageEvent.Freed e -> {
-                if (!end(at, e.allocation())) {
+                if (!endAllocation(at, e.allocation())) {
                     violations.add(BookEquations.violation(
                             BookEquations.Rule.FREED_ONCE, e.allocation().value(), at, 1, 0));
                 }
             }
             case UsageEvent.PhaseChanged e -> {
-                if (!live.containsKey(e.allocation())) {
+                if (!liveAllocations.containsKey(e.allocation())) {
                     violations.add(BookEquations.violation(
                             BookEquations.Rule.PHASE_WHILE_HELD, e.allocation().value(), at, 1, 0));
                 }
             }
-            case UsageEvent.TenantReserved e -> of(reserved, e.pool()).level(at, e.gpuMilli());
+            case UsageEvent.TenantReserved e -> levelOf(reserved, e.pool()).setLevel(at, e.gpuMilli());
             case UsageEvent.PolicyReserved e ->
-                of(policyReserved, new PolicyInPool(e.pool(), e.policy())).level(at, e.gpuMilli());
-            case UsageEvent.Unmet e -> of(unmet, e.pool()).level(at, e.gpuMilli());
+                levelOf(policyReserved, new PolicyInPool(e.pool(), e.policy())).setLevel(at, e.gpuMilli());
+            case UsageEvent.Unmet e -> levelOf(unmet, e.pool()).setLevel(at, e.gpuMilli());
         }
     }
 
-    private void begin(
+    private void startAllocation(
             long atMillis, AllocationId allocation, PoolKey pool, long gpuMilli, AllocationMarks allocationMarks) {
-        Life life = new Life(pool, gpuMilli, allocationMarks, new StepFunction());
-        lives.put(allocation, life);
-        live.put(allocation, life);
-        change(atMillis, life, gpuMilli);
+        AllocationLife life = new AllocationLife(pool, gpuMilli, allocationMarks, new StepFunction());
+        allocations.put(allocation, life);
+        liveAllocations.put(allocation, life);
+        changeHeld(atMillis, life, gpuMilli);
     }
 
-    private boolean end(long atMillis, AllocationId allocation) {
-        Life life = live.remove(allocation);
+    private boolean endAllocation(long atMillis, AllocationId allocation) {
+        AllocationLife life = liveAllocations.remove(allocation);
         if (life == null) {
             return false;
         }
-        change(atMillis, life, -life.gpuMilli());
+        changeHeld(atMillis, life, -life.gpuMilli());
         return true;
     }
 
-    private void change(long atMillis, Life life, long byGpuMilli) {
-        life.held().change(atMillis, byGpuMilli);
-        of(held, life.pool()).change(atMillis, byGpuMilli);
-        of(policyHeld, life.policyInPool()).change(atMillis, byGpuMilli);
+    private void changeHeld(long atMillis, AllocationLife life, long byGpuMilli) {
+        life.held().changeBy(atMillis, byGpuMilli);
+        levelOf(held, life.pool()).changeBy(atMillis, byGpuMilli);
+        levelOf(policyHeld, life.policyInPool()).changeBy(atMillis, byGpuMilli);
     }
 }

@@ -83,7 +83,7 @@ final class AllocationAudit {
 
     private AllocationAudit() {}
 
-    static List<AuditApi.Violation> ofTenant(SystemTransaction transaction, String tenant, UsageWindow usageWindow) {
+    static List<AuditApi.Violation> auditTenant(SystemTransaction transaction, String tenant, UsageWindow usageWindow) {
         List<AuditApi.Violation> violations = new ArrayList<>();
         for (String sql : List.of(ATTEMPTS, DEVICES)) {
             for (Row row : transaction.run(sql, tenant, usageWindow.fromMillis(), usageWindow.toMillis())) {
@@ -93,7 +93,7 @@ final class AllocationAudit {
         return violations;
     }
 
-    static List<AuditApi.Violation> ofDevices(SystemTransaction transaction) {
+    static List<AuditApi.Violation> auditDevices(SystemTransaction transaction) {
         List<AuditApi.Violation> violations = new ArrayList<>();
         transaction.run(FULL_DEVICES).forEach(row -> violations.add(violation(null, row)));
         return violations;

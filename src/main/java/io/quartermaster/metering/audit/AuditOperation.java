@@ -51,7 +51,7 @@ class AuditOperation implements OperationHandler {
     }
 
     @Override
-    public Optional<Duration> kept() {
+    public Optional<Duration> retention() {
         return Optional.of(config.auditsKept());
     }
 
@@ -60,19 +60,19 @@ class AuditOperation implements OperationHandler {
         return Uni.createFrom()
                 .item(() -> audits.audit(parse(claim.request(), AuditApi.Request.class)))
                 .runSubscriptionOn(Infrastructure.getDefaultWorkerPool())
-                .chain(found -> keep(claim.operation().id(), found));
+                .chain(result -> storeResult(claim.operation().id(), result));
     }
 
-    private Uni<Void> keep(UUID id, AuditApi.View found) {
+    private Uni<Void> storeResult(UUID id, AuditApi.View result) {
         return database.on(connection -> connection
                         .preparedQuery("insert into books_audit (id, found) values ($1, $2) on conflict (id) do update "
                                 + "set found = excluded.found, at = excluded.at")
-                        .execute(Tuple.of(id, new JsonObject(write(found)))))
+                        .execute(Tuple.of(id, new JsonObject(write(result)))))
                 .replaceWithVoid();
     }
 
     /** The result of an audit; empty when there is no such audit or it has not ended. */
-    Uni<Optional<AuditApi.View>> found(UUID id) {
+    Uni<Optional<AuditApi.View>> findResult(UUID id) {
         return database.on(connection -> connection
                         .preparedQuery("select found from books_audit where id = $1")
                         .execute(Tuple.of(id)))
@@ -83,7 +83,7 @@ class AuditOperation implements OperationHandler {
     }
 
     @Override
-    public Uni<Void> gaveUp(SqlConnection connection, Operation operation) {
+    public Uni<Void> onGivenUp(SqlConnection connection, Operation operation) {
         return Uni.createFrom().voidItem();
     }
 

@@ -67,7 +67,7 @@ public class AuditResource {
                 uri,
                 params,
                 request,
-                connection -> audits.begin(connection, request));
+                connection -> audits.create(connection, request));
     }
 
     @GET
@@ -78,6 +78,6 @@ public class AuditResource {
             summary = "Shows the result of an audit, with its violations",
             description = "404 until the operation has succeeded.")
     public Uni<AuditApi.View> get(@PathParam("audit") UUID audit) {
-        return work.found(audit).map(found -> found.orElseThrow(ProblemException::notFound));
+        return work.findResult(audit).map(found -> found.orElseThrow(ProblemException::notFound));
     }
 }

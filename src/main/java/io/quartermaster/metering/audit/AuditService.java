@@ -25,9 +25,9 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class AuditService {
 
-    private static final int VIOLATIONS_LIMIT = 1_000;
+    private static final int MAX_VIOLATIONS = 1_000;
     /** Audits take long, and share the workers of operations with others. */
-    private static final int MOST_AT_ONCE = 2;
+    private static final int MAX_CONCURRENT_AUDITS = 2;
 
     private final SystemDatabase database;
     private final OperationStore operations;
@@ -40,13 +40,13 @@ public class AuditService {
     }
 
     /** Creates an audit, which the worker of operations then runs. */
-    Uni<WriteReply> begin(SqlConnection connection, AuditApi.@Nullable Request request) {
-        AuditApi.Request asked = request == null ? new AuditApi.Request(null, null, null) : request;
-        window(asked);
-        return requireTenant(connection, asked)
+    Uni<WriteReply> create(SqlConnection connection, AuditApi.@Nullable Request request) {
+        AuditApi.Request effective = request == null ? new AuditApi.Request(null, null, null) : request;
+        window(effective);
+        return requireTenant(connection, effective)
                 .chain(() -> operations.open(connection, AuditOperation.KIND))
                 .invoke(open -> {
-                    if (open >= MOST_AT_ONCE) {
+                    if (open >= MAX_CONCURRENT_AUDITS) {
                         throw ProblemException.conflict(
                                 "audits-running", open + " audits are still running; wait until one of them ends");
                     }
@@ -55,44 +55,45 @@ public class AuditService {
                         connection,
                         new TenantId(OperatorWrites.OPERATOR),
                         AuditOperation.KIND,
-                        asked,
+                        effective,
                         AuditOperation.STEPS))
                 .map(operation -> WriteReply.accepted("/v1/operator/operations/" + operation.id(), operation));
     }
 
     /** Runs an audit; blocks until it ends. */
-    public AuditApi.View audit(AuditApi.Request asked) {
-        UsageWindow usageWindow = window(asked);
+    public AuditApi.View audit(AuditApi.Request request) {
+        UsageWindow usageWindow = window(request);
         List<AuditApi.Books> books = new ArrayList<>();
         List<AuditApi.Violation> violations =
-                new ArrayList<>(database.run(config.statementTimeout(), AllocationAudit::ofDevices));
+                new ArrayList<>(database.run(config.statementTimeout(), AllocationAudit::auditDevices));
         List<AuditApi.Violation> warnings = new ArrayList<>();
-        if (asked.tenant() == null) {
-            auditEntries(AuditLog.OPERATOR, violations, warnings);
+        if (request.tenant() == null) {
+            checkAuditEntries(AuditLog.OPERATOR, violations, warnings);
         }
-        for (String tenant : tenants(asked)) {
+        for (String tenant : tenants(request)) {
             var audit = new BookAudit(database, config, new io.quartermaster.ledger.TenantKey(tenant));
             audit.run(usageWindow);
             books.add(audit.books());
             violations.addAll(audit.violations());
-            violations.addAll(
-                    database.run(config.statementTimeout(), tx -> AllocationAudit.ofTenant(tx, tenant, usageWindow)));
-            if (asked.to() == null) {
+            violations.addAll(database.run(
+                    config.statementTimeout(), tx -> AllocationAudit.auditTenant(tx, tenant, usageWindow)));
+            if (request.to() == null) {
                 StateAudit.Findings now =
-                        database.run(config.statementTimeout(), tx -> StateAudit.ofTenant(tx, tenant));
+                        database.run(config.statementTimeout(), tx -> StateAudit.auditTenant(tx, tenant));
                 violations.addAll(now.violations());
                 warnings.addAll(now.warnings());
             }
-            auditEntries(new TenantId(tenant), violations, warnings);
+            checkAuditEntries(new TenantId(tenant), violations, warnings);
         }
-        return new AuditApi.View(violations.isEmpty(), books, most(violations), most(warnings));
+        return new AuditApi.View(violations.isEmpty(), books, truncate(violations), truncate(warnings));
     }
 
-    private static List<AuditApi.Violation> most(List<AuditApi.Violation> found) {
-        return found.subList(0, Math.min(found.size(), VIOLATIONS_LIMIT));
+    private static List<AuditApi.Violation> truncate(List<AuditApi.Violation> found) {
+        return found.subList(0, Math.min(found.size(), MAX_VIOLATIONS));
     }
 
-    private void auditEntries(TenantId tenant, List<AuditApi.Violation> violations, List<AuditApi.Violation> warnings) {
+    private void checkAuditEntries(
+            TenantId tenant, List<AuditApi.Violation> violations, List<AuditApi.Violation> warnings) {
         database.run(config.statementTimeout(), tx -> {
             AuditChain.verify(tx, tenant)
                     .ifPresent(broken -> violations.add(new AuditApi.Violation(
@@ -102,7 +103,7 @@ public class AuditService {
                             null,
                             "as it was sealed",
                             EnumNames.of(broken.fault()))));
-            long unsealed = AuditChain.unsealed(tx, tenant);
+            long unsealed = AuditChain.countOverdue(tx, tenant);
             if (unsealed > 0) {
                 warnings.add(new AuditApi.Violation(
                         tenant.value(),
@@ -116,12 +117,12 @@ public class AuditService {
         });
     }
 
-    private static UsageWindow window(AuditApi.Request asked) {
-        long from = asked.from() == null ? 0 : asked.from().toEpochMilli();
+    private static UsageWindow window(AuditApi.Request request) {
+        long from = request.from() == null ? 0 : request.from().toEpochMilli();
         // Later than any stamp, so that the audit includes an event of this very moment.
-        long to = asked.to() == null
+        long to = request.to() == null
                 ? Instant.now().plusSeconds(60).toEpochMilli()
-                : asked.to().toEpochMilli();
+                : request.to().toEpochMilli();
         if (from < 0 || from > to) {
             throw ProblemException.invalid(
                     "from", "is not before the end of the window", ProblemException.Invalid.TIME_ACCEPTED);
@@ -129,8 +130,8 @@ public class AuditService {
         return new UsageWindow(from, to);
     }
 
-    private static Uni<Void> requireTenant(SqlConnection connection, AuditApi.Request asked) {
-        TenantId only = asked.tenant();
+    private static Uni<Void> requireTenant(SqlConnection connection, AuditApi.Request request) {
+        TenantId only = request.tenant();
         return only == null
                 ? Uni.createFrom().voidItem()
                 : connection
@@ -145,8 +146,8 @@ public class AuditService {
                         .replaceWithVoid();
     }
 
-    private List<String> tenants(AuditApi.Request asked) {
-        String only = asked.tenant() == null ? "" : asked.tenant().value();
+    private List<String> tenants(AuditApi.Request request) {
+        String only = request.tenant() == null ? "" : request.tenant().value();
         return database.run(config.statementTimeout(), tx -> {
             List<String> ids = new ArrayList<>();
             for (Row row : tx.run("select id from tenant where $1 = '' or id = $1 order by id", only)) {

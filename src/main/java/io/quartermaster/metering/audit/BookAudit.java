@@ -102,98 +102,100 @@ final class BookAudit {
      */
     void run(UsageWindow usageWindow) {
         try {
-            ClosedHours.Closed before = database.run(config.statementTimeout(), tx -> ClosedHours.lastWithBook(
+            ClosedHours.HourEnd before = database.run(config.statementTimeout(), tx -> ClosedHours.lastWithBook(
                             UsageQuery.of(tx), tenant, usageWindow.fromMillis())
                     .await()
                     .indefinitely());
             boolean more = true;
             while (more) {
-                Optional<ClosedHours.Closed> next = hourAfter(before, usageWindow);
+                Optional<ClosedHours.HourEnd> next = auditNextHour(before, usageWindow);
                 more = next.isPresent();
                 before = next.orElse(before);
             }
             if (usageWindow.toMillis() > before.endMillis()) {
-                open(usageWindow);
+                auditOpenPart(usageWindow);
             }
         } catch (RuntimeException e) {
-            add("readable", tenant.value(), null, null, String.valueOf(e.getMessage()));
+            addViolation("readable", tenant.value(), null, null, String.valueOf(e.getMessage()));
         }
     }
 
     /** The next hour, with its book: the kept one, or else the one that follows from the events. */
-    private Optional<ClosedHours.Closed> hourAfter(ClosedHours.Closed before, UsageWindow usageWindow) {
+    private Optional<ClosedHours.HourEnd> auditNextHour(ClosedHours.HourEnd before, UsageWindow usageWindow) {
         return database.run(config.statementTimeout(), tx -> {
             UsageQuery usageQuery = UsageQuery.of(tx);
-            Optional<ClosedHours.Closed> found = ClosedHours.firstAfter(usageQuery, tenant, before.endMillis())
+            Optional<ClosedHours.HourEnd> found = ClosedHours.firstAfter(usageQuery, tenant, before.endMillis())
                     .await()
                     .indefinitely()
                     .filter(hour -> hour.endMillis() <= usageWindow.toMillis());
             if (found.isEmpty()) {
                 return found;
             }
-            ClosedHours.Closed next = found.get();
-            List<UsageEvent> said = UsageEventReader.read(
+            ClosedHours.HourEnd next = found.get();
+            List<UsageEvent> hourEvents = UsageEventReader.read(
                             usageQuery, tenant.value(), before.throughSeq(), next.throughSeq(), Integer.MAX_VALUE)
                     .await()
                     .indefinitely();
-            Optional<BookState> counted;
+            Optional<BookState> bookAtEnd;
             if (next.endMillis() <= usageWindow.fromMillis()) {
                 // Before the window, counted only to have the book with which the window begins.
-                counted = bookAfter(before, next, said);
+                bookAtEnd = replayBook(before, next, hourEvents);
             } else {
-                List<SegmentStore.Stored> stored = SegmentStore.ofHour(usageQuery, tenant, next.endMillis())
+                List<SegmentStore.StoredSegment> stored = SegmentStore.readHour(usageQuery, tenant, next.endMillis())
                         .await()
                         .indefinitely();
-                List<HourSums.Difference> sums = HourSums.differences(usageQuery, tenant, next.endMillis())
+                List<HourSums.SumMismatch> sums = HourSums.findMismatches(usageQuery, tenant, next.endMillis())
                         .await()
                         .indefinitely();
-                counted = hour(before, next, stored, sums, said);
+                bookAtEnd = auditHour(before, next, stored, sums, hourEvents);
             }
-            return Optional.of(new ClosedHours.Closed(
-                    next.endMillis(), next.throughSeq(), next.book().or(() -> counted), next.chain()));
+            return Optional.of(new ClosedHours.HourEnd(
+                    next.endMillis(), next.throughSeq(), next.book().or(() -> bookAtEnd), next.chain()));
         });
     }
 
-    private Optional<BookState> hour(
-            ClosedHours.Closed before,
-            ClosedHours.Closed hour,
-            List<SegmentStore.Stored> stored,
-            List<HourSums.Difference> sums,
-            List<UsageEvent> said) {
+    private Optional<BookState> auditHour(
+            ClosedHours.HourEnd before,
+            ClosedHours.HourEnd hour,
+            List<SegmentStore.StoredSegment> stored,
+            List<HourSums.SumMismatch> sums,
+            List<UsageEvent> hourEvents) {
         if (++closedHours > config.auditHoursLimit()) {
             throw new IllegalStateException(
                     "more than " + config.auditHoursLimit() + " closed hours; choose a shorter window");
         }
         segments += stored.size();
-        events += said.size();
+        events += hourEvents.size();
         closedUntil = Instant.ofEpochMilli(hour.endMillis());
         long begin = hour.endMillis() - HOUR_MILLIS;
         if (before.endMillis() > 0 && before.endMillis() != begin) {
-            add("hours-follow-each-other", "hour", begin, time(before.endMillis()), time(begin));
+            addViolation("hours-follow-each-other", "hour", begin, time(before.endMillis()), time(begin));
         }
-        sums.forEach(sum -> add(
+        sums.forEach(sum -> addViolation(
                 "sums-equal-segments",
                 sum.subject(),
                 hour.endMillis(),
                 Long.toString(sum.expected()),
                 Long.toString(sum.found())));
-        chain(before, hour, stored);
-        places(begin, hour, stored);
+        checkChain(before, hour, stored);
+        checkIdsAndHours(begin, hour, stored);
         if (before.book().isEmpty()) {
             // An earlier hour does not follow from its events, which is reported. The next kept book is the next begin.
             return Optional.empty();
         }
-        List<Segment> found = stored.stream().map(SegmentStore.Stored::segment).toList();
-        equations(before.state(), said, found, begin, hour.endMillis());
-        return countAnew(before, hour, found, said);
+        List<Segment> found =
+                stored.stream().map(SegmentStore.StoredSegment::segment).toList();
+        checkEquations(before.state(), hourEvents, found, begin, hour.endMillis());
+        return replaySegments(before, hour, found, hourEvents);
     }
 
-    private void chain(ClosedHours.Closed before, ClosedHours.Closed hour, List<SegmentStore.Stored> stored) {
+    private void checkChain(
+            ClosedHours.HourEnd before, ClosedHours.HourEnd hour, List<SegmentStore.StoredSegment> stored) {
         List<HashChain.Link> links =
-                stored.stream().map(SegmentStore.Stored::link).toList();
+                stored.stream().map(SegmentStore.StoredSegment::link).toList();
         switch (HashChain.verify(before.chain(), links, hour.chain())) {
             case HashChain.Broken(long number, HashChain.Fault fault) ->
-                add(
+                addViolation(
                         "hash-chain",
                         "segment " + number,
                         hour.endMillis(),
@@ -201,7 +203,7 @@ final class BookAudit {
                         fault.name().toLowerCase(Locale.ROOT));
             case HashChain.Intact(HashChain.End end) -> {
                 if (!end.equals(hour.chain())) {
-                    add(
+                    addViolation(
                             "hash-chain",
                             "segment " + end.number(),
                             hour.endMillis(),
@@ -212,12 +214,12 @@ final class BookAudit {
         }
     }
 
-    private void places(long begin, ClosedHours.Closed hour, List<SegmentStore.Stored> stored) {
-        for (SegmentStore.Stored each : stored) {
+    private void checkIdsAndHours(long begin, ClosedHours.HourEnd hour, List<SegmentStore.StoredSegment> stored) {
+        for (SegmentStore.StoredSegment each : stored) {
             Segment segment = each.segment();
             String subject = "segment " + each.number();
             if (!segment.id().toString().equals(each.storedId())) {
-                add(
+                addViolation(
                         "id-of-its-content",
                         subject,
                         segment.fromMillis(),
@@ -225,19 +227,19 @@ final class BookAudit {
                         each.storedId());
             }
             if (segment.fromMillis() < begin || segment.toMillis() > hour.endMillis()) {
-                add("in-its-hour", subject, segment.fromMillis(), time(begin), time(segment.fromMillis()));
+                addViolation("in-its-hour", subject, segment.fromMillis(), time(begin), time(segment.fromMillis()));
             }
         }
     }
 
-    private void equations(
-            BookState opening, List<UsageEvent> said, List<Segment> found, long fromMillis, long toMillis) {
-        BookEquations.Report report = BookEquations.check(opening, said, found, fromMillis, toMillis);
+    private void checkEquations(
+            BookState opening, List<UsageEvent> windowEvents, List<Segment> found, long fromMillis, long toMillis) {
+        BookEquations.Report report = BookEquations.check(opening, windowEvents, found, fromMillis, toMillis);
         report.pools()
                 .forEach(sums ->
                         pools.merge(sums.pool(), new Sums(sums.stated(), sums.held(), sums.totals()), Sums::plus));
         report.violations()
-                .forEach(violation -> add(
+                .forEach(violation -> addViolation(
                         EnumNames.of(violation.rule()),
                         violation.subject(),
                         violation.atMillis(),
@@ -245,47 +247,48 @@ final class BookAudit {
                         Long.toString(violation.found())));
     }
 
-    private Optional<BookState> countAnew(
-            ClosedHours.Closed before, ClosedHours.Closed hour, List<Segment> stored, List<UsageEvent> said) {
-        switch (SegmentReplay.compare(before.state(), said, stored, hour.endMillis())) {
-            case SegmentReplay.Same same -> {}
-            case SegmentReplay.Differs(Optional<Segment> replayed, Optional<Segment> found) ->
-                add(
+    private Optional<BookState> replaySegments(
+            ClosedHours.HourEnd before, ClosedHours.HourEnd hour, List<Segment> stored, List<UsageEvent> hourEvents) {
+        switch (SegmentReplay.compare(before.state(), hourEvents, stored, hour.endMillis())) {
+            case SegmentReplay.Match match -> {}
+            case SegmentReplay.Mismatch(Optional<Segment> replayed, Optional<Segment> found) ->
+                addViolation(
                         "segments-follow-from-events",
                         "segment " + replayed.or(() -> found).orElseThrow().id(),
                         hour.endMillis(),
                         text(replayed),
                         text(found));
-            case SegmentReplay.Stuck(PostingResult.Refused refused) -> {
-                stuck(refused);
+            case SegmentReplay.RefusedEvent(PostingResult.Refused refused) -> {
+                addRefusedEvent(refused);
                 return Optional.empty();
             }
         }
-        return bookAfter(before, hour, said);
+        return replayBook(before, hour, hourEvents);
     }
 
     /** The book at the end of an hour, counted from the one before; a kept book that differs is a violation. */
-    private Optional<BookState> bookAfter(ClosedHours.Closed before, ClosedHours.Closed hour, List<UsageEvent> said) {
+    private Optional<BookState> replayBook(
+            ClosedHours.HourEnd before, ClosedHours.HourEnd hour, List<UsageEvent> hourEvents) {
         if (before.book().isEmpty()) {
             return Optional.empty();
         }
         Book book = Book.resume(before.state());
-        for (UsageEvent event : said) {
+        for (UsageEvent event : hourEvents) {
             if (book.apply(event) instanceof PostingResult.Refused refused) {
-                stuck(refused);
+                addRefusedEvent(refused);
                 return Optional.empty();
             }
         }
         book.close(hour.endMillis());
         BookState counted = book.state();
         if (hour.book().filter(kept -> !kept.equals(counted)).isPresent()) {
-            add("state-follows-from-events", "hour", hour.endMillis(), "the state of the book", "another one");
+            addViolation("state-follows-from-events", "hour", hour.endMillis(), "the state of the book", "another one");
         }
         return Optional.of(counted);
     }
 
-    private void stuck(PostingResult.Refused refused) {
-        add(
+    private void addRefusedEvent(PostingResult.Refused refused) {
+        addViolation(
                 "events-follow-from-state",
                 "usage event " + refused.event().seq(),
                 refused.event().atMillis(),
@@ -293,7 +296,7 @@ final class BookAudit {
                 refused.reason());
     }
 
-    private void open(UsageWindow usageWindow) {
+    private void auditOpenPart(UsageWindow usageWindow) {
         UnclosedUsage open = database.run(
                 config.statementTimeout(), tx -> UnclosedUsage.read(UsageQuery.of(tx), tenant, config.openEventsLimit())
                         .await()
@@ -305,10 +308,10 @@ final class BookAudit {
         }
         events += open.events().size();
         asOf = Instant.ofEpochMilli(until);
-        equations(open.closed().state(), open.events(), open.segments(until), begin, until);
+        checkEquations(open.closed().state(), open.events(), open.segments(until), begin, until);
     }
 
-    private void add(
+    private void addViolation(
             String rule, String subject, @Nullable Long atMillis, @Nullable String expected, @Nullable String found) {
         violations.add(new AuditApi.Violation(
                 tenant.value(),

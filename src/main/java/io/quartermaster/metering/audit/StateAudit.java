@@ -63,7 +63,7 @@ final class StateAudit {
              order by a.id limit 1000
             """;
 
-    private static final String SET_ASIDE = """
+    private static final String QUARANTINED = """
             select 'workload ' || id as subject, floor(extract(epoch from set_aside_at) * 1000)::bigint as at_ms,
                 'planned-with' as rule, true as silent,
                    'planned with' as expected, 'set aside: ' || set_aside_why as found
@@ -85,16 +85,16 @@ final class StateAudit {
 
     private StateAudit() {}
 
-    static Findings ofTenant(SystemTransaction transaction, String tenant) {
+    static Findings auditTenant(SystemTransaction transaction, String tenant) {
         Findings findings = new Findings(new ArrayList<>(), new ArrayList<>());
         for (String sql : List.of(OVERDUE, UNAPPLIED)) {
-            transaction.run(sql, tenant, APPLIED_WITHIN_SECONDS).forEach(row -> add(findings, tenant, row));
+            transaction.run(sql, tenant, APPLIED_WITHIN_SECONDS).forEach(row -> addFinding(findings, tenant, row));
         }
-        transaction.run(SET_ASIDE, tenant).forEach(row -> add(findings, tenant, row));
+        transaction.run(QUARANTINED, tenant).forEach(row -> addFinding(findings, tenant, row));
         return findings;
     }
 
-    private static void add(Findings findings, String tenant, Row row) {
+    private static void addFinding(Findings findings, String tenant, Row row) {
         Long at = row.getLong("at_ms");
         var found = new AuditApi.Violation(
                 tenant,

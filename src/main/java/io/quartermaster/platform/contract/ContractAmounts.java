@@ -56,7 +56,7 @@ public final class ContractAmounts implements OASFilter {
                 OASFactory.createSchema()
                         .addType(Schema.SchemaType.STRING)
                         .format("gpus")
-                        .pattern(GpuAmount.ASKED_FORM)
+                        .pattern(GpuAmount.REQUEST_PATTERN)
                         .description("GPUs, " + GpuAmount.ACCEPTED));
         components.setSchemas(schemas);
     }

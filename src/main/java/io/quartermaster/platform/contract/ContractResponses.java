@@ -157,7 +157,7 @@ final class ContractResponses {
             add(responses, Shared.REFUSED);
         }
         addNamed(operation, responses);
-        settleIfMatch(method, operation, responses);
+        documentIfMatch(method, operation, responses);
         responses.getAPIResponses().forEach((status, response) -> {
             if (response.getRef() == null && status.startsWith("2")) {
                 describe(method, responses, status, response);
@@ -185,7 +185,7 @@ final class ContractResponses {
         }
     }
 
-    private static void settleIfMatch(HttpMethod method, Operation operation, APIResponses responses) {
+    private static void documentIfMatch(HttpMethod method, Operation operation, APIResponses responses) {
         Parameter ifMatch = parameter(operation, IF_MATCH);
         if (ifMatch == null || responses.hasAPIResponse(Shared.PRECONDITION_FAILED.key())) {
             return;

@@ -26,7 +26,7 @@ public final class DatabaseFailures {
 
     private static final Set<String> TRANSIENT_STATES = Set.of("25P03", "25P04", LOCK_NOT_AVAILABLE);
 
-    private static final int DEEPEST_CAUSE = 20;
+    private static final int MAX_CAUSE_DEPTH = 20;
 
     private DatabaseFailures() {}
 
@@ -47,7 +47,7 @@ public final class DatabaseFailures {
 
     private static boolean any(Throwable failure, Predicate<Throwable> test) {
         Throwable cause = failure;
-        for (int depth = 0; cause != null && depth < DEEPEST_CAUSE; depth++) {
+        for (int depth = 0; cause != null && depth < MAX_CAUSE_DEPTH; depth++) {
             if (test.test(cause)) {
                 return true;
             }

@@ -12,4 +12,4 @@ import java.time.Duration;
  * @param oldest a query for {@code oldest}, the date of the oldest row that the rule will delete; null when there is
  * none
  */
-public record Retention(String name, Duration kept, String delete, String oldest) {}
+public record Retention(String name, Duration retention, String delete, String oldest) {}

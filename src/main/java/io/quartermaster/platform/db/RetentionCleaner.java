@@ -131,7 +131,7 @@ public class RetentionCleaner {
     /** Continues at the date at which the last batch ended: earlier rows are deleted and need not be read again. */
     private Uni<Batch> deleteBatch(Table table, Cursor cursor) {
         long begun = System.nanoTime();
-        Tuple dates = Tuple.of(cursor.from, now().minus(table.retention.kept()), config.batch());
+        Tuple dates = Tuple.of(cursor.from, now().minus(table.retention.retention()), config.batch());
         return database.on(connection ->
                         connection.preparedQuery(table.retention.delete()).execute(dates))
                 .map(rows -> {
@@ -155,7 +155,7 @@ public class RetentionCleaner {
         return database.on(
                         connection -> connection.query(table.retention.oldest()).execute())
                 .invoke(rows -> {
-                    OffsetDateTime due = now().minus(table.retention.kept());
+                    OffsetDateTime due = now().minus(table.retention.retention());
                     long overdue = 0;
                     for (Row row : rows) {
                         OffsetDateTime oldest = row.getOffsetDateTime("oldest");

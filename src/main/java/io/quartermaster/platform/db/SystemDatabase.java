@@ -91,25 +91,25 @@ public class SystemDatabase {
             TransactionDeadline transactionDeadline,
             Duration idle,
             Function<SystemTransaction, T> work) {
-        SqlConnection connection = connection(transactionDeadline.within(timeout));
+        SqlConnection connection = connection(transactionDeadline.remaining(timeout));
         try {
-            Transaction transaction = connection.begin().await().atMost(transactionDeadline.within(timeout));
+            Transaction transaction = connection.begin().await().atMost(transactionDeadline.remaining(timeout));
             T result;
             try {
                 SystemTransaction open = new SystemTransaction(connection, timeout, transactionDeadline);
                 open.sendScript("set local statement_timeout = " + timeout.toMillis()
                         + "; set local idle_in_transaction_session_timeout = " + idle.toMillis() + settings);
                 result = OpenTransactions.runDuring(() -> work.apply(open));
-                open.settle();
-                transactionDeadline.within(timeout);
+                open.awaitSent();
+                transactionDeadline.remaining(timeout);
             } catch (RuntimeException | Error e) {
-                giveUpAfter(timeout, transaction.rollback());
+                awaitAtMost(timeout, transaction.rollback());
                 throw e;
             }
-            transaction.commit().await().atMost(transactionDeadline.within(timeout));
+            transaction.commit().await().atMost(transactionDeadline.remaining(timeout));
             return result;
         } finally {
-            giveUpAfter(timeout, connection.close());
+            awaitAtMost(timeout, connection.close());
         }
     }
 
@@ -136,7 +136,7 @@ public class SystemDatabase {
      * Gives up waiting after the timeout: on a dead connection no answer ever comes, and the thread of a loop must not
      * wait for it. An interrupted thread does not wait at all, and stays interrupted.
      */
-    private static void giveUpAfter(Duration timeout, Uni<Void> last) {
+    private static void awaitAtMost(Duration timeout, Uni<Void> last) {
         CompletableFuture<Void> done = last.subscribeAsCompletionStage();
         try {
             done.get(timeout.toMillis(), TimeUnit.MILLISECONDS);

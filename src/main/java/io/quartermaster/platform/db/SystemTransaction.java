@@ -23,7 +23,7 @@ public final class SystemTransaction {
     private final SqlConnection connection;
     private final Duration timeout;
     private final TransactionDeadline transactionDeadline;
-    private final List<CompletableFuture<RowSet<Row>>> sent = new ArrayList<>();
+    private final List<CompletableFuture<RowSet<Row>>> pending = new ArrayList<>();
 
     SystemTransaction(SqlConnection connection, Duration timeout, TransactionDeadline transactionDeadline) {
         this.connection = connection;
@@ -36,8 +36,8 @@ public final class SystemTransaction {
      * limit.
      */
     public RowSet<Row> run(String sql, @Nullable Object... parameters) {
-        CompletableFuture<RowSet<Row>> rows = start(sql, parameters);
-        settle();
+        CompletableFuture<RowSet<Row>> rows = execute(sql, parameters);
+        awaitSent();
         return await(rows);
     }
 
@@ -45,17 +45,17 @@ public final class SystemTransaction {
      * Sends a statement without waiting for its rows. The next statement that is waited for, or the commit, throws its
      * failure.
      */
-    public Sent send(String sql, @Nullable Object... parameters) {
-        CompletableFuture<RowSet<Row>> rows = start(sql, parameters);
-        sent.add(rows);
-        return new Sent(rows);
+    public PendingStatement send(String sql, @Nullable Object... parameters) {
+        CompletableFuture<RowSet<Row>> rows = execute(sql, parameters);
+        pending.add(rows);
+        return new PendingStatement(rows);
     }
 
     /** A statement that was sent and may not have completed. */
-    public final class Sent {
+    public final class PendingStatement {
         private final CompletableFuture<RowSet<Row>> rows;
 
-        private Sent(CompletableFuture<RowSet<Row>> rows) {
+        private PendingStatement(CompletableFuture<RowSet<Row>> rows) {
             this.rows = rows;
         }
 
@@ -66,27 +66,27 @@ public final class SystemTransaction {
 
         /** Waits for the statement and returns its rows. */
         public RowSet<Row> rows() {
-            settle();
+            awaitSent();
             return await(rows);
         }
     }
 
     /** Sends several statements without parameters. */
     void sendScript(String sql) {
-        sent.add(connection.query(sql).execute().subscribeAsCompletionStage());
+        pending.add(connection.query(sql).execute().subscribeAsCompletionStage());
     }
 
     /**
      * Waits for the statements that were sent and throws the first failure: later ones only report that the transaction
      * has ended.
      */
-    public void settle() {
-        List<CompletableFuture<RowSet<Row>>> waitedFor = List.copyOf(sent);
-        sent.clear();
+    public void awaitSent() {
+        List<CompletableFuture<RowSet<Row>>> waitedFor = List.copyOf(pending);
+        pending.clear();
         waitedFor.forEach(this::await);
     }
 
-    private CompletableFuture<RowSet<Row>> start(String sql, @Nullable Object... parameters) {
+    private CompletableFuture<RowSet<Row>> execute(String sql, @Nullable Object... parameters) {
         return connection
                 .preparedQuery(sql)
                 .execute(Tuple.tuple(Arrays.asList(parameters)))
@@ -94,6 +94,6 @@ public final class SystemTransaction {
     }
 
     private RowSet<Row> await(CompletableFuture<RowSet<Row>> rows) {
-        return Uni.createFrom().completionStage(rows).await().atMost(transactionDeadline.within(timeout));
+        return Uni.createFrom().completionStage(rows).await().atMost(transactionDeadline.remaining(timeout));
     }
 }

@@ -17,7 +17,7 @@ final class TransactionDeadline {
     }
 
     /** The given time, or the remaining time if that is shorter. Throws when no time remains. */
-    Duration within(Duration timeout) {
+    Duration remaining(Duration timeout) {
         if (whole.isEmpty()) {
             return timeout;
         }

@@ -23,28 +23,28 @@ public final class BodyLimit implements ReaderInterceptor {
         this.config = config;
     }
 
-    static long mostBytes(VertxHttpConfig config) {
+    static long maxBytes(VertxHttpConfig config) {
         return config.limits().maxBodySize().orElseThrow().asLongValue();
     }
 
-    static Problem refusal(long mostBytes) {
-        Problem.Field body = new Problem.Field("body", "the body is too large", "at most " + mostBytes + " bytes");
+    static Problem refusal(long maxBytes) {
+        Problem.Field body = new Problem.Field("body", "the body is too large", "at most " + maxBytes + " bytes");
         return Problem.of(413, "too-large", body.field() + ": " + body.message(), List.of(body));
     }
 
     @Override
     public Object aroundReadFrom(ReaderInterceptorContext context) throws IOException {
-        context.setInputStream(new Limited(context.getInputStream(), mostBytes(config.get())));
+        context.setInputStream(new LimitedStream(context.getInputStream(), maxBytes(config.get())));
         return context.proceed();
     }
 
-    private static final class Limited extends FilterInputStream {
-        private final long mostBytes;
+    private static final class LimitedStream extends FilterInputStream {
+        private final long maxBytes;
         private long read;
 
-        Limited(InputStream body, long mostBytes) {
+        LimitedStream(InputStream body, long maxBytes) {
             super(body);
-            this.mostBytes = mostBytes;
+            this.maxBytes = maxBytes;
         }
 
         @Override
@@ -63,8 +63,8 @@ public final class BodyLimit implements ReaderInterceptor {
 
         private void count(int bytes) {
             read += bytes;
-            if (read > mostBytes) {
-                throw new ProblemException(refusal(mostBytes));
+            if (read > maxBytes) {
+                throw new ProblemException(refusal(maxBytes));
             }
         }
     }

@@ -46,24 +46,24 @@ public final class MethodNotAllowedHandler {
         if (!request.getMethod().equals(HttpMethod.OPTIONS)) {
             return null;
         }
-        SortedSet<String> methods = served.at(path);
+        SortedSet<String> methods = served.methodsOf(path);
         if (methods.isEmpty()) {
             return path.startsWith("/v1/") ? Uni.createFrom().failure(ProblemException.noSuchPath()) : null;
         }
-        return known(
+        return requireIdentity(
                 Response.noContent().header(HttpHeaders.ALLOW, allowed(methods)).build());
     }
 
     @ServerExceptionMapper({NotFoundException.class, NotAllowedException.class})
     public Uni<Response> answer(WebApplicationException e, ContainerRequestContext request) {
-        SortedSet<String> methods = served.at(request.getUriInfo().getPath());
+        SortedSet<String> methods = served.methodsOf(request.getUriInfo().getPath());
         if (methods.isEmpty()) {
             return Uni.createFrom()
                     .item(ProblemMappers.response(ProblemException.noSuchPath().problem()));
         }
         return methods.contains(request.getMethod())
                 ? Uni.createFrom().item(ProblemMappers.of(e))
-                : known(notAllowed(request.getMethod(), allowed(methods)));
+                : requireIdentity(notAllowed(request.getMethod(), allowed(methods)));
     }
 
     private static String allowed(SortedSet<String> methods) {
@@ -71,15 +71,15 @@ public final class MethodNotAllowedHandler {
     }
 
     /** The answer to callers with a valid token. */
-    private Uni<Response> known(Response answer) {
+    private Uni<Response> requireIdentity(Response answer) {
         return identities
                 .getDeferredIdentity()
                 .map(identity -> identity.isAnonymous() ? ProblemMappers.unauthorized() : answer)
-                .onFailure(MethodNotAllowedHandler::isNoGoodToken)
+                .onFailure(MethodNotAllowedHandler::isInvalidToken)
                 .recoverWithItem(ProblemMappers::unauthorized);
     }
 
-    private static boolean isNoGoodToken(Throwable failure) {
+    private static boolean isInvalidToken(Throwable failure) {
         return failure instanceof UnauthorizedException || failure instanceof AuthenticationFailedException;
     }
 

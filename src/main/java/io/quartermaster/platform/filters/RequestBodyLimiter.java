@@ -34,13 +34,13 @@ public class RequestBodyLimiter {
     private final Vertx vertx;
     private final ProblemWriter problems;
     private final long timeoutMillis;
-    private final long mostBytes;
+    private final long maxBytes;
 
     RequestBodyLimiter(Vertx vertx, ProblemWriter problems, HttpConfig config, VertxHttpConfig listener) {
         this.vertx = vertx;
         this.problems = problems;
         this.timeoutMillis = config.bodyTimeout().toMillis();
-        this.mostBytes = BodyLimit.mostBytes(listener);
+        this.maxBytes = BodyLimit.maxBytes(listener);
     }
 
     void register(@Observes Filters filters) {
@@ -70,8 +70,8 @@ public class RequestBodyLimiter {
                 discard(request);
             }
         });
-        if (length(request) > mostBytes) {
-            problems.end(context, BodyLimit.refusal(mostBytes));
+        if (length(request) > maxBytes) {
+            problems.end(context, BodyLimit.refusal(maxBytes));
         } else {
             context.next();
         }

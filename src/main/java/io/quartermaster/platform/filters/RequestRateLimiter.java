@@ -27,11 +27,11 @@ import java.util.Optional;
 public class RequestRateLimiter {
 
     /** Only known realms and nodes are counted; this limit bounds the memory. */
-    private static final int KNOWN_LIMIT = 100_000;
+    private static final int MAX_KNOWN_KEYS = 100_000;
 
     private static final int IPV6_BYTES = 16;
     private static final int IPV6_NETWORK_BYTES = 8;
-    private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
+    private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
     private static final String ADDRESS = RequestRateLimiter.class.getName();
 
     private final ProblemWriter problems;
@@ -43,8 +43,8 @@ public class RequestRateLimiter {
         this.problems = problems;
         this.addresses =
                 new RateLimiter<>(config.addressRequestsPerSecond(), config.addressBurst(), config.addressesLimit());
-        this.realms = new RateLimiter<>(config.tenantRequestsPerSecond(), config.tenantBurst(), KNOWN_LIMIT);
-        this.nodes = new RateLimiter<>(config.nodeRequestsPerSecond(), config.nodeBurst(), KNOWN_LIMIT);
+        this.realms = new RateLimiter<>(config.tenantRequestsPerSecond(), config.tenantBurst(), MAX_KNOWN_KEYS);
+        this.nodes = new RateLimiter<>(config.nodeRequestsPerSecond(), config.nodeBurst(), MAX_KNOWN_KEYS);
     }
 
     void register(@Observes Filters filters) {
@@ -57,7 +57,7 @@ public class RequestRateLimiter {
             request.put(ADDRESS, address);
             request.next();
         } else {
-            request.response().putHeader("Retry-After", Long.toString(ASK_AGAIN_AFTER.toSeconds()));
+            request.response().putHeader("Retry-After", Long.toString(RETRY_AFTER.toSeconds()));
             problems.end(
                     request,
                     tooMany("Too many requests without a valid token came from this address. Wait, and send a "
@@ -77,8 +77,8 @@ public class RequestRateLimiter {
         if (address != null) {
             addresses.release(address);
         }
-        boolean taken = node.isPresent() ? nodes.tryAcquire(node.get()) : realms.tryAcquire(realm);
-        if (!taken) {
+        boolean acquired = node.isPresent() ? nodes.tryAcquire(node.get()) : realms.tryAcquire(realm);
+        if (!acquired) {
             throw new ProblemException(tooMany(
                     node.isPresent()
                             ? "The agent of node " + node.get() + " sends too many requests. Wait before the next one."

@@ -15,7 +15,7 @@ import java.time.Duration;
 @Singleton
 public class ResponseHeaders {
 
-    private static final Duration TLS_REMEMBERED = Duration.ofDays(365);
+    private static final Duration HSTS_MAX_AGE = Duration.ofDays(365);
 
     void register(@Observes Filters filters) {
         filters.register(ResponseHeaders::set, FilterPriorities.HEADERS);
@@ -33,7 +33,7 @@ public class ResponseHeaders {
         headers.set(HttpHeaders.CACHE_CONTROL, "no-store");
         // Also behind a trusted proxy that reports TLS; browsers ignore the header on connections without TLS.
         if (request.request().isSSL()) {
-            headers.set("Strict-Transport-Security", "max-age=" + TLS_REMEMBERED.toSeconds());
+            headers.set("Strict-Transport-Security", "max-age=" + HSTS_MAX_AGE.toSeconds());
         }
     }
 }

@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 @Singleton
 public class ServedMethods {
 
-    private static final Pattern PLACE = Pattern.compile("\\{[^}]+}");
+    private static final Pattern PLACEHOLDER = Pattern.compile("\\{[^}]+}");
     private static final String ANYTHING = "[^/]+";
 
     private record Route(Pattern path, String method) {}
@@ -72,7 +72,7 @@ public class ServedMethods {
     private static Pattern pattern(String path) {
         StringBuilder pattern = new StringBuilder();
         int end = 0;
-        var places = PLACE.matcher(path);
+        var places = PLACEHOLDER.matcher(path);
         while (places.find()) {
             pattern.append(Pattern.quote(path.substring(end, places.start()))).append(ANYTHING);
             end = places.end();
@@ -88,7 +88,7 @@ public class ServedMethods {
     }
 
     /** The methods of a path; empty for an unknown path. */
-    SortedSet<String> at(String path) {
+    SortedSet<String> methodsOf(String path) {
         String wanted = steps(path);
         SortedSet<String> methods = new TreeSet<>();
         for (Route route : routes) {

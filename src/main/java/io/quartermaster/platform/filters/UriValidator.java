@@ -32,7 +32,7 @@ public class UriValidator {
     }
 
     private void check(RoutingContext request) {
-        Optional<Problem.Field> wrong = wrong(request.request().uri());
+        Optional<Problem.Field> wrong = findMalformed(request.request().uri());
         if (wrong.isEmpty()) {
             request.next();
             return;
@@ -42,7 +42,7 @@ public class UriValidator {
     }
 
     /** The error of the path, or of the first query parameter that cannot be decoded, under its undecoded name. */
-    static Optional<Problem.Field> wrong(String uri) {
+    static Optional<Problem.Field> findMalformed(String uri) {
         try {
             URI read = new URI(uri);
             return read.getRawPath() == null ? Optional.of(malformed("path")) : Optional.empty();

@@ -22,7 +22,7 @@ import org.eclipse.microprofile.health.Liveness;
 public class EventLoopsLiveness implements HealthCheck {
 
     /** Shorter than the timeout of probes. */
-    private static final Duration PATIENCE = Duration.ofSeconds(2);
+    private static final Duration TIMEOUT = Duration.ofSeconds(2);
 
     private final Vertx vertx;
 
@@ -47,7 +47,7 @@ public class EventLoopsLiveness implements HealthCheck {
 
     private static boolean awaited(CountDownLatch answers) {
         try {
-            return answers.await(PATIENCE.toMillis(), TimeUnit.MILLISECONDS);
+            return answers.await(TIMEOUT.toMillis(), TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
             return false;

@@ -14,18 +14,18 @@ import java.util.function.Supplier;
 public final class ConcurrencyLimiter {
 
     private final String work;
-    private final int inAll;
-    private final int perTenant;
+    private final int maxPermits;
+    private final int maxPermitsPerTenant;
 
     // Guarded by this.
-    private final Map<Optional<TenantId>, Integer> taken = new HashMap<>();
-    private int takenInAll;
+    private final Map<Optional<TenantId>, Integer> permitsByCaller = new HashMap<>();
+    private int permitsInUse;
 
     /** @param work the name of the work, in the plural, such as {@code simulations} */
-    public ConcurrencyLimiter(String work, int inAll, int perTenant) {
+    public ConcurrencyLimiter(String work, int maxPermits, int maxPermitsPerTenant) {
         this.work = work;
-        this.inAll = inAll;
-        this.perTenant = perTenant;
+        this.maxPermits = maxPermits;
+        this.maxPermitsPerTenant = maxPermitsPerTenant;
     }
 
     /**
@@ -34,41 +34,42 @@ public final class ConcurrencyLimiter {
      *
      * @param caller empty: the operator
      */
-    public <T> Uni<T> in(Optional<TenantId> caller, Supplier<Uni<T>> work) {
+    public <T> Uni<T> runLimited(Optional<TenantId> caller, Supplier<Uni<T>> work) {
         return Uni.createFrom().deferred(() -> {
-            take(caller);
-            return Uni.createFrom().deferred(work::get).onTermination().invoke(() -> leave(caller));
+            acquirePermit(caller);
+            return Uni.createFrom().deferred(work::get).onTermination().invoke(() -> releasePermit(caller));
         });
     }
 
     /** The number of places that are taken. */
-    public synchronized int taken() {
-        return takenInAll;
+    public synchronized int permitsInUse() {
+        return permitsInUse;
     }
 
-    private synchronized void take(Optional<TenantId> caller) {
-        int own = taken.getOrDefault(caller, 0);
-        if (own >= perTenant) {
+    private synchronized void acquirePermit(Optional<TenantId> caller) {
+        int own = permitsByCaller.getOrDefault(caller, 0);
+        if (own >= maxPermitsPerTenant) {
             throw ProblemException.of(
                     429,
                     "too-many-" + work,
                     "the limit of " + work + " that this replica runs for "
-                            + (caller.isPresent() ? "one tenant" : "operators") + " at a time is reached (" + perTenant
+                            + (caller.isPresent() ? "one tenant" : "operators") + " at a time is reached ("
+                            + maxPermitsPerTenant
                             + "); send the request again when one of them has ended");
         }
-        if (takenInAll >= inAll) {
+        if (permitsInUse >= maxPermits) {
             throw ProblemException.of(
                     503,
                     "busy",
-                    "the limit of " + work + " that this replica runs for all tenants at a time is reached (" + inAll
-                            + "); send the request again in a few seconds");
+                    "the limit of " + work + " that this replica runs for all tenants at a time is reached ("
+                            + maxPermits + "); send the request again in a few seconds");
         }
-        taken.put(caller, own + 1);
-        takenInAll++;
+        permitsByCaller.put(caller, own + 1);
+        permitsInUse++;
     }
 
-    private synchronized void leave(Optional<TenantId> caller) {
-        takenInAll--;
-        taken.computeIfPresent(caller, (same, own) -> own == 1 ? null : own - 1);
+    private synchronized void releasePermit(Optional<TenantId> caller) {
+        permitsInUse--;
+        permitsByCaller.computeIfPresent(caller, (same, own) -> own == 1 ? null : own - 1);
     }
 }

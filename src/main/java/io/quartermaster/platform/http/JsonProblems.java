@@ -80,7 +80,7 @@ public final class JsonProblems {
             case InvalidFormatException format ->
                 invalid(
                         field,
-                        "\"" + shortened(String.valueOf(format.getValue())) + "\" is not accepted",
+                        "\"" + shorten(String.valueOf(format.getValue())) + "\" is not accepted",
                         accepted(format.getTargetType()));
             case ValueInstantiationException refused ->
                 invalid(field, cause(refused), accepted(refused.getType().getRawClass()));
@@ -114,7 +114,7 @@ public final class JsonProblems {
     /** The token at the parser's position. */
     private static String text(@Nullable JsonParser parser) {
         try {
-            return parser == null ? "the number" : shortened(String.valueOf(parser.getText()));
+            return parser == null ? "the number" : shorten(String.valueOf(parser.getText()));
         } catch (IOException | RuntimeException e) {
             return "the number";
         }
@@ -144,7 +144,7 @@ public final class JsonProblems {
                 : WRONG_TYPE;
     }
 
-    private static String shortened(String text) {
+    private static String shorten(String text) {
         return text.length() <= MAX_REPEATED ? text : text.substring(0, MAX_REPEATED) + "...";
     }
 

@@ -13,15 +13,13 @@ public final class ProblemException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
+    private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
     private final transient Problem problem;
     private final transient Optional<Duration> retryAfter;
 
     public ProblemException(Problem problem) {
-        this(
-                problem,
-                problem.status() == 429 || problem.status() == 503 ? Optional.of(ASK_AGAIN_AFTER) : Optional.empty());
+        this(problem, problem.status() == 429 || problem.status() == 503 ? Optional.of(RETRY_AFTER) : Optional.empty());
     }
 
     /** @param retryAfter the time after which the same request may succeed; empty where it is unknown */

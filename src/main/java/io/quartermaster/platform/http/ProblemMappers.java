@@ -49,7 +49,7 @@ public final class ProblemMappers {
      */
     private static final String BROKEN_CONNECTION = "Connection is not active now";
 
-    private static final Duration ASK_AGAIN_AFTER = Duration.ofSeconds(1);
+    private static final Duration RETRY_AFTER = Duration.ofSeconds(1);
 
     @ServerExceptionMapper
     public Response problem(ProblemException e) {
@@ -57,7 +57,7 @@ public final class ProblemMappers {
     }
 
     private static Response refused(ProblemException e) {
-        return e.retryAfter().map(time -> askAgain(e.problem(), time)).orElseGet(() -> response(e.problem()));
+        return e.retryAfter().map(time -> withRetryAfter(e.problem(), time)).orElseGet(() -> response(e.problem()));
     }
 
     @ServerExceptionMapper
@@ -120,7 +120,7 @@ public final class ProblemMappers {
     }
 
     @ServerExceptionMapper
-    public Response anything(Throwable e) {
+    public Response unexpected(Throwable e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof ProblemException problem) {
                 return refused(problem);
@@ -145,7 +145,7 @@ public final class ProblemMappers {
                 LOG.warnf("answered a request with 503: the database is overloaded: %s", cause.getMessage());
                 return overloaded();
             }
-            if (isAway(cause)) {
+            if (isUnavailable(cause)) {
                 LOG.warnf("answered a request with 503: %s", cause.getMessage());
                 return unavailable();
             }
@@ -159,7 +159,7 @@ public final class ProblemMappers {
     }
 
     /** Whether the failure means that a system which the service needs is unreachable. */
-    private static boolean isAway(Throwable cause) {
+    private static boolean isUnavailable(Throwable cause) {
         String state = DatabaseFailures.state(cause);
         return cause instanceof ClosedConnectionException
                 || cause instanceof UnknownHostException
@@ -188,7 +188,7 @@ public final class ProblemMappers {
                 "other requests that change the same resources did not finish in time; this request had no effect. "
                         + "Send it again later",
                 List.of());
-        return askAgain(problem, ASK_AGAIN_AFTER);
+        return withRetryAfter(problem, RETRY_AFTER);
     }
 
     private static Response overloaded() {
@@ -197,7 +197,7 @@ public final class ProblemMappers {
                 "unavailable",
                 "the database of the service is overloaded; this request had no effect. Send it " + "again later",
                 List.of());
-        return askAgain(problem, ASK_AGAIN_AFTER);
+        return withRetryAfter(problem, RETRY_AFTER);
     }
 
     /** A connection that broke during a commit does not show whether the commit succeeded. */
@@ -208,10 +208,10 @@ public final class ProblemMappers {
                 "the database cannot be reached. Send the request again: a write may have taken effect, but with "
                         + "the same Idempotency-Key it is not done twice",
                 List.of());
-        return askAgain(problem, ASK_AGAIN_AFTER);
+        return withRetryAfter(problem, RETRY_AFTER);
     }
 
-    private static Response askAgain(Problem problem, Duration after) {
+    private static Response withRetryAfter(Problem problem, Duration after) {
         return Response.fromResponse(response(problem))
                 .header("Retry-After", after.plusMillis(999).toSeconds())
                 .build();

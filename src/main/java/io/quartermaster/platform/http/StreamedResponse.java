@@ -31,10 +31,10 @@ public final class StreamedResponse {
     private final ScheduledExecutorService timers;
 
     /**
-     * @param patience how long the client may take to read one piece
-     * @param longest how long an answer may take in total
+     * @param pieceTimeout how long the client may take to read one piece
+     * @param maxDuration how long an answer may take in total
      */
-    public record Limits(Duration patience, Duration longest) {}
+    public record Limits(Duration pieceTimeout, Duration maxDuration) {}
 
     /**
      * @param headers of the answer, whose status is 200
@@ -50,10 +50,10 @@ public final class StreamedResponse {
     }
 
     /** Signals that the client is gone or too slow, which is no failure of the service. */
-    private static final class BrokenOff extends RuntimeException {
+    private static final class ResponseAborted extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        BrokenOff(String message) {
+        ResponseAborted(String message) {
             super(message, null, false, false);
         }
     }
@@ -67,19 +67,20 @@ public final class StreamedResponse {
                 ? Multi.createFrom().empty()
                 : pieces;
         return wanted.onItem()
-                .transformToUniAndConcatenate(piece -> taken(() -> begun().write(piece)))
+                .transformToUniAndConcatenate(
+                        piece -> write(() -> startedResponse().write(piece)))
                 .onItem()
                 .ignoreAsUni()
-                .chain(() -> taken(() -> begun().end()))
+                .chain(() -> write(() -> startedResponse().end()))
                 .ifNoItem()
-                .after(limits.longest())
+                .after(limits.maxDuration())
                 .on(timers)
-                .failWith(() -> new BrokenOff("it lasted longer than " + limits.longest()))
-                .onFailure(failure -> failure instanceof BrokenOff || response.headWritten())
-                .recoverWithUni(this::breakOff);
+                .failWith(() -> new ResponseAborted("it lasted longer than " + limits.maxDuration()))
+                .onFailure(failure -> failure instanceof ResponseAborted || response.headWritten())
+                .recoverWithUni(this::abort);
     }
 
-    private HttpServerResponse begun() {
+    private HttpServerResponse startedResponse() {
         if (!response.headWritten()) {
             headers.forEach(response::putHeader);
             response.setChunked(request.request().version() != HttpVersion.HTTP_2);
@@ -88,19 +89,19 @@ public final class StreamedResponse {
     }
 
     /** Completes when the piece was written to the connection. */
-    private Uni<Void> taken(Supplier<Future<Void>> sending) {
+    private Uni<Void> write(Supplier<Future<Void>> sending) {
         return Uni.createFrom()
                 .<Void>emitter(sent -> sending.get().onComplete(done -> {
                     if (done.succeeded()) {
                         sent.complete(null);
                     } else {
-                        sent.fail(new BrokenOff("its client is gone: " + done.cause()));
+                        sent.fail(new ResponseAborted("its client is gone: " + done.cause()));
                     }
                 }))
                 .ifNoItem()
-                .after(limits.patience())
+                .after(limits.pieceTimeout())
                 .on(timers)
-                .failWith(() -> new BrokenOff("its client read nothing for " + limits.patience()));
+                .failWith(() -> new ResponseAborted("its client read nothing for " + limits.pieceTimeout()));
     }
 
     /**
@@ -108,9 +109,9 @@ public final class StreamedResponse {
      * client has read what was written. Then the end of the answer could still be sent, and the answer would look
      * complete.
      */
-    private Uni<Void> breakOff(Throwable failure) {
+    private Uni<Void> abort(Throwable failure) {
         String path = request.request().path();
-        if (failure instanceof BrokenOff) {
+        if (failure instanceof ResponseAborted) {
             LOG.debugf("the answer to %s was aborted: %s", path, failure.getMessage());
         } else {
             LOG.errorf(failure, "the answer to %s failed after it had begun and was aborted", path);

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Informs the leader of the cell about changes. The row is written in the transaction of the change and only names what
- * changed; call {@link Wakeups#leader()} after the commit.
+ * changed; call {@link Wakeups#requestLeaderWakeup()} after the commit.
  */
 public final class Inbox {
 

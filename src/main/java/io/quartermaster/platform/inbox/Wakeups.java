@@ -35,11 +35,11 @@ public class Wakeups {
     public static final String LEADER = CELL_KEYS + "wake";
 
     private static final String DATABASE_CHANNEL = "qm_wakeups";
-    private static final Duration FIRST_RECONNECT = Duration.ofMillis(200);
-    private static final Duration LONGEST_RECONNECT = Duration.ofSeconds(5);
+    private static final Duration FIRST_RECONNECT_DELAY = Duration.ofMillis(200);
+    private static final Duration MAX_RECONNECT_DELAY = Duration.ofSeconds(5);
 
     private static final Logger LOG = Logger.getLogger(Wakeups.class);
-    private static final Duration PATIENCE = Duration.ofMillis(200);
+    private static final Duration PUBLISH_TIMEOUT = Duration.ofMillis(200);
 
     private final SystemDatabase database;
     private final ReactivePubSubCommands<String> redis;
@@ -61,7 +61,7 @@ public class Wakeups {
                 .invoke(e -> LOG.debugf("PostgreSQL delivers no wake-ups: %s", e.getMessage()))
                 .onFailure()
                 .retry()
-                .withBackOff(FIRST_RECONNECT, LONGEST_RECONNECT)
+                .withBackOff(FIRST_RECONNECT_DELAY, MAX_RECONNECT_DELAY)
                 .indefinitely()
                 .subscribe()
                 .with(done -> {}, failure -> LOG.warn("no wake-ups by PostgreSQL", failure));
@@ -83,12 +83,12 @@ public class Wakeups {
     }
 
     /** Channel of the requests to a node's agent to sync. */
-    public static String node(String nodeId) {
+    public static String nodeChannel(String nodeId) {
         return CELL_KEYS + "node:" + nodeId;
     }
 
     /** Channel of the notices to a tenant's live views that its feed grew. */
-    public static String feed(TenantId tenant) {
+    public static String feedChannel(TenantId tenant) {
         return "qm:{" + tenant + "}:feed";
     }
 
@@ -96,7 +96,7 @@ public class Wakeups {
      * Wakes the leader; the caller need not wait. While one wake-up is in transit, all further ones are combined into
      * one.
      */
-    public void leader() {
+    public void requestLeaderWakeup() {
         if (leaderCalls.getAndIncrement() == 0) {
             wakeLeader();
         }
@@ -115,7 +115,7 @@ public class Wakeups {
     public Uni<Void> publish(String channel) {
         return redis.publish(channel, "")
                 .ifNoItem()
-                .after(PATIENCE)
+                .after(PUBLISH_TIMEOUT)
                 .fail()
                 .onFailure()
                 .recoverWithUni(e -> notifyByDatabase(channel));

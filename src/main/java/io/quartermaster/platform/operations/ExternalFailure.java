@@ -7,5 +7,5 @@ package io.quartermaster.platform.operations;
 public interface ExternalFailure {
 
     /** Whether the system was unreachable, so that a later call may succeed. */
-    boolean isAway();
+    boolean isUnavailable();
 }

@@ -26,10 +26,10 @@ public interface OperationHandler {
     Uni<Void> run(String step, OperationStore.Claim claim);
 
     /** How long its ended operations are kept; empty for the default. */
-    default Optional<Duration> kept() {
+    default Optional<Duration> retention() {
         return Optional.empty();
     }
 
     /** Runs in the transaction that stores that the operation has failed for good. */
-    Uni<Void> gaveUp(SqlConnection connection, Operation operation);
+    Uni<Void> onGivenUp(SqlConnection connection, Operation operation);
 }

@@ -32,16 +32,16 @@ class OperationRetention implements RetentionSource {
             "select o.updated_at as oldest from operation o where %s order by o.updated_at limit 1";
 
     private final OperationsConfig config;
-    private final List<OperationHandler> works;
+    private final List<OperationHandler> handlers;
 
     OperationRetention(OperationsConfig config, @All List<OperationHandler> works) {
         this.config = config;
-        this.works = List.copyOf(works);
+        this.handlers = List.copyOf(works);
     }
 
     @Override
     public List<Retention> retentions() {
-        return works.stream().map(this::retention).toList();
+        return handlers.stream().map(this::retention).toList();
     }
 
     /** The rule for one kind. Kinds are constants of the program, so they go into the statement unescaped. */
@@ -49,7 +49,7 @@ class OperationRetention implements RetentionSource {
         String over = OVER.formatted(work.kind());
         return new Retention(
                 "operation." + work.kind(),
-                work.kept().orElse(config.kept()),
+                work.retention().orElse(config.kept()),
                 DELETE.formatted(over),
                 OLDEST.formatted(over));
     }

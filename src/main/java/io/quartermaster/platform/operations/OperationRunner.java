@@ -31,19 +31,19 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 public class OperationRunner {
 
-    static final int SIDE_BY_SIDE = 4;
+    static final int MAX_CONCURRENT = 4;
     private static final Logger LOG = Logger.getLogger(OperationRunner.class);
 
     private final SystemDatabase database;
     private final OperationStore operations;
     private final OperationsConfig config;
     private final Vertx vertx;
-    private final Map<String, OperationHandler> works = new TreeMap<>();
+    private final Map<String, OperationHandler> handlers = new TreeMap<>();
     /** Truncated to the millisecond, as all times of the API are. */
     private final Clock clock = Clock.tickMillis(ZoneOffset.UTC);
 
-    private final String me = UUID.randomUUID().toString();
-    private final Set<UUID> mine = ConcurrentHashMap.newKeySet();
+    private final String owner = UUID.randomUUID().toString();
+    private final Set<UUID> claimed = ConcurrentHashMap.newKeySet();
 
     OperationRunner(
             SystemDatabase database,
@@ -56,7 +56,7 @@ public class OperationRunner {
         this.config = config;
         this.vertx = vertx;
         for (OperationHandler work : works) {
-            if (this.works.put(work.kind(), work) != null) {
+            if (this.handlers.put(work.kind(), work) != null) {
                 throw new IllegalStateException("two kinds of long work have the name " + work.kind());
             }
         }
@@ -64,7 +64,7 @@ public class OperationRunner {
 
     @Scheduled(every = "${quartermaster.operations.poll:1s}", concurrentExecution = Scheduled.ConcurrentExecution.SKIP)
     Uni<Void> poll() {
-        return renew().chain(this::takeMore)
+        return renew().chain(this::claimMore)
                 .onFailure()
                 .invoke(e -> LOG.warnf("the search for due operations failed: %s", e.getMessage()))
                 .onFailure()
@@ -72,22 +72,22 @@ public class OperationRunner {
     }
 
     private Uni<Void> renew() {
-        return mine.isEmpty()
+        return claimed.isEmpty()
                 ? Uni.createFrom().voidItem()
-                : database.on(connection -> operations.renew(connection, me, mine, config.lease()));
+                : database.on(connection -> operations.renew(connection, owner, claimed, config.lease()));
     }
 
-    private Uni<Void> takeMore() {
-        if (mine.size() >= SIDE_BY_SIDE) {
+    private Uni<Void> claimMore() {
+        if (claimed.size() >= MAX_CONCURRENT) {
             return Uni.createFrom().voidItem();
         }
-        return database.on(connection -> operations.claim(connection, me, config.lease()))
+        return database.on(connection -> operations.claim(connection, owner, config.lease()))
                 .chain(found -> {
                     if (found.isEmpty()) {
                         return Uni.createFrom().voidItem();
                     }
-                    begin(found.get());
-                    return takeMore();
+                    start(found.get());
+                    return claimMore();
                 });
     }
 
@@ -96,22 +96,22 @@ public class OperationRunner {
      * context: a database session belongs to the context that opened it, and two operations on one context would share
      * a transaction.
      */
-    private void begin(OperationStore.Claim claim) {
+    private void start(OperationStore.Claim claim) {
         UUID id = claim.operation().id();
-        mine.add(id);
+        claimed.add(id);
         Context own = VertxContext.createNewDuplicatedContext(vertx.getOrCreateContext());
         VertxContextSafetyToggle.setContextSafe(own, true);
-        own.runOnContext(ignored -> work(claim)
+        own.runOnContext(ignored -> runSteps(claim)
                 .onTermination()
-                .invoke(() -> mine.remove(id))
+                .invoke(() -> claimed.remove(id))
                 .subscribe()
                 .with(
                         done -> {},
                         failure -> LOG.warnf("operation %s stops on this replica: %s", id, failure.getMessage())));
     }
 
-    private Uni<Void> work(OperationStore.Claim claim) {
-        OperationHandler work = works.get(claim.operation().kind());
+    private Uni<Void> runSteps(OperationStore.Claim claim) {
+        OperationHandler work = handlers.get(claim.operation().kind());
         if (work == null) {
             return Uni.createFrom()
                     .failure(new IllegalStateException("this program knows no operations of the kind "
@@ -124,14 +124,14 @@ public class OperationRunner {
         }
         return progress.chain(operation -> finish(operation, Operation.State.SUCCEEDED, null, 0, Duration.ZERO))
                 .onFailure(StepFailed.class)
-                .recoverWithUni(failure -> tryLater((StepFailed) failure));
+                .recoverWithUni(failure -> scheduleRetry((StepFailed) failure));
     }
 
     private Uni<Operation> run(OperationHandler work, String step, Operation operation, OperationStore.Claim claim) {
         Operation started = operation.started(step, clock.instant());
         return save(started)
                 .chain(() -> work.run(step, new OperationStore.Claim(started, claim.request())))
-                .onFailure(failure -> !(failure instanceof Lost))
+                .onFailure(failure -> !(failure instanceof LeaseLost))
                 .transform(failure -> new StepFailed(step, started, failure))
                 .chain(() -> {
                     Operation done = started.succeeded(step, clock.instant());
@@ -139,8 +139,8 @@ public class OperationRunner {
                 });
     }
 
-    private Uni<Void> tryLater(StepFailed failed) {
-        boolean away = failed.reason() instanceof ExternalFailure failure && failure.isAway();
+    private Uni<Void> scheduleRetry(StepFailed failed) {
+        boolean away = failed.reason() instanceof ExternalFailure failure && failure.isUnavailable();
         int attempts = failed.operation().attempts() + (away ? 0 : 1);
         boolean giveUp = attempts > config.retries();
         Duration wait = away ? config.retryFirst().multipliedBy(2) : backOff(attempts);
@@ -167,21 +167,21 @@ public class OperationRunner {
             int attempts,
             Duration wait) {
         return database.in(connection -> operations
-                .release(connection, me, operation, state, error, attempts, wait)
+                .release(connection, owner, operation, state, error, attempts, wait)
                 .chain(kept -> state == Operation.State.FAILED && kept
-                        ? work(operation).gaveUp(connection, operation)
+                        ? handlerOf(operation).onGivenUp(connection, operation)
                         : Uni.createFrom().voidItem()));
     }
 
-    private OperationHandler work(Operation operation) {
-        return Optional.ofNullable(works.get(operation.kind())).orElseThrow();
+    private OperationHandler handlerOf(Operation operation) {
+        return Optional.ofNullable(handlers.get(operation.kind())).orElseThrow();
     }
 
     private Uni<Void> save(Operation operation) {
-        return database.on(connection -> operations.save(connection, me, operation))
+        return database.on(connection -> operations.save(connection, owner, operation))
                 .invoke(kept -> {
                     if (!kept) {
-                        throw new Lost();
+                        throw new LeaseLost();
                     }
                 })
                 .replaceWithVoid();
@@ -193,10 +193,10 @@ public class OperationRunner {
     }
 
     /** Signals that another process owns the operation now. */
-    private static final class Lost extends RuntimeException {
+    private static final class LeaseLost extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        Lost() {
+        LeaseLost() {
             super("another process owns it by now");
         }
     }

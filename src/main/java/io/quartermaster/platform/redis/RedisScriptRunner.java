@@ -21,8 +21,8 @@ import org.jboss.logging.Logger;
 
 /**
  * Runs Lua scripts in Redis, each in one round trip. When Redis does not answer in time, it gets no calls for a short
- * pause. During the pause, calls fail immediately with {@link RedisAway}, so that requests take their slower path
- * without each waiting for a timeout. After each pause, one call tries Redis again.
+ * pause. During the pause, calls fail immediately with {@link RedisUnavailable}, so that requests take their slower
+ * path without each waiting for a timeout. After each pause, one call tries Redis again.
  *
  * <p>An answer that is late because this service is busy is no sign of a failure of Redis: it may have arrived long ago
  * and wait for an event loop to read it. The slower path would then make a busy service busier. So a late answer counts
@@ -32,13 +32,13 @@ import org.jboss.logging.Logger;
 public class RedisScriptRunner {
 
     /** How long one call may take. A healthy Redis answers in well under a millisecond. */
-    static final Duration PATIENCE = Duration.ofSeconds(1);
+    static final Duration CALL_TIMEOUT = Duration.ofSeconds(1);
     /** Work that an event loop takes up later than this has waited behind other work. */
-    static final Duration LATE = Duration.ofMillis(50);
+    static final Duration LATE_THRESHOLD = Duration.ofMillis(50);
     /** How many times the timeout of a call is extended because the service itself is late. */
-    private static final int MOST_WAITS = 5;
+    private static final int MAX_WAITS = 5;
     /** How long Redis gets no calls after a failure. */
-    static final Duration REST = Duration.ofSeconds(1);
+    static final Duration PAUSE = Duration.ofSeconds(1);
 
     private static final Logger LOG = Logger.getLogger(RedisScriptRunner.class);
 
@@ -46,7 +46,7 @@ public class RedisScriptRunner {
     private final Vertx vertx;
     private final LongSupplier nanos;
     /** Zero while Redis is healthy; otherwise the end of the pause in calls. */
-    private final AtomicLong restUntil = new AtomicLong();
+    private final AtomicLong pausedUntil = new AtomicLong();
 
     @Inject
     RedisScriptRunner(RedisAPI redis, Vertx vertx) {
@@ -69,10 +69,10 @@ public class RedisScriptRunner {
     }
 
     /** Thrown when Redis did not answer in time. Whether the script ran is not known. */
-    public static class RedisAway extends RuntimeException {
+    public static class RedisUnavailable extends RuntimeException {
         private static final long serialVersionUID = 1L;
 
-        RedisAway(String message) {
+        RedisUnavailable(String message) {
             super(message, null, false, false);
         }
     }
@@ -81,10 +81,10 @@ public class RedisScriptRunner {
      * Thrown when Redis answers, but a key of the call holds a value of another type than the script expects. Other
      * keys are not affected.
      */
-    public static final class WrongKey extends RedisAway {
+    public static final class WrongKeyType extends RedisUnavailable {
         private static final long serialVersionUID = 1L;
 
-        WrongKey(String message) {
+        WrongKeyType(String message) {
             super(message);
         }
     }
@@ -114,21 +114,22 @@ public class RedisScriptRunner {
 
     private Uni<Response> guarded(Uni<Response> call) {
         OpenTransactions.requireNone("Redis");
-        long until = restUntil.get();
+        long until = pausedUntil.get();
         long now = nanos.getAsLong();
-        if (until != 0 && (now - until < 0 || !restUntil.compareAndSet(until, later(now)))) {
-            return Uni.createFrom().failure(new RedisAway("Redis failed a moment ago and gets no calls for a second"));
+        if (until != 0 && (now - until < 0 || !pausedUntil.compareAndSet(until, pauseEnd(now)))) {
+            return Uni.createFrom()
+                    .failure(new RedisUnavailable("Redis failed a moment ago and gets no calls for a second"));
         }
         // The call is sent once, and its timeout may be extended.
-        return await(new SharedCall<>(call), MOST_WAITS)
-                .invoke(this::well)
+        return await(new SharedCall<>(call), MAX_WAITS)
+                .invoke(this::recordSuccess)
                 .onFailure()
-                .transform(this::away);
+                .transform(this::recordFailure);
     }
 
     private Uni<Response> await(SharedCall<Response> call, int waits) {
         long begun = System.nanoTime();
-        return call.answer().ifNoItem().after(PATIENCE).recoverWithUni(() -> isServiceLate(begun)
+        return call.answer().ifNoItem().after(CALL_TIMEOUT).recoverWithUni(() -> isServiceLate(begun)
                 .chain(late -> late && waits > 1
                         ? await(call, waits - 1)
                         : call.answer().ifNoItem().after(Duration.ofMillis(1)).failWith(new TimeoutException())));
@@ -136,7 +137,7 @@ public class RedisScriptRunner {
 
     /** Whether the timeout itself fired late, or an event loop is late to take work. */
     private Uni<Boolean> isServiceLate(long begun) {
-        if (System.nanoTime() - begun > PATIENCE.plus(LATE).toNanos()) {
+        if (System.nanoTime() - begun > CALL_TIMEOUT.plus(LATE_THRESHOLD).toNanos()) {
             return Uni.createFrom().item(true);
         }
         List<EventExecutor> loops = new ArrayList<>();
@@ -148,36 +149,36 @@ public class RedisScriptRunner {
                     for (EventExecutor loop : loops) {
                         loop.execute(() -> {
                             if (left.decrementAndGet() == 0) {
-                                emitter.complete(System.nanoTime() - asked > LATE.toNanos());
+                                emitter.complete(System.nanoTime() - asked > LATE_THRESHOLD.toNanos());
                             }
                         });
                     }
                 })
                 .ifNoItem()
-                .after(PATIENCE)
+                .after(CALL_TIMEOUT)
                 .recoverWithItem(true);
     }
 
-    private void well() {
-        if (restUntil.getAndSet(0) != 0) {
+    private void recordSuccess() {
+        if (pausedUntil.getAndSet(0) != 0) {
             LOG.info("Redis answers again");
         }
     }
 
-    private RedisAway away(Throwable cause) {
+    private RedisUnavailable recordFailure(Throwable cause) {
         String message = String.valueOf(cause.getMessage());
         if (message.contains("WRONGTYPE")) {
-            well();
-            return new WrongKey(message);
+            recordSuccess();
+            return new WrongKeyType(message);
         }
-        if (restUntil.getAndSet(later(nanos.getAsLong())) == 0) {
+        if (pausedUntil.getAndSet(pauseEnd(nanos.getAsLong())) == 0) {
             LOG.warnf("Redis does not answer (%s); the service continues without it", cause);
         }
-        return new RedisAway(message);
+        return new RedisUnavailable(message);
     }
 
-    private static long later(long nanos) {
-        long until = nanos + REST.toNanos();
+    private static long pauseEnd(long nanos) {
+        long until = nanos + PAUSE.toNanos();
         return until == 0 ? 1 : until;
     }
 }

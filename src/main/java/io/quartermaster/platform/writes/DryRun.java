@@ -64,7 +64,7 @@ public record DryRun(
             return new DryRun(writeReply.status(), body, null, List.of());
         }
         if (writeReply.status() == CREATED || writeReply.status() == ACCEPTED) {
-            forgetIds(resource);
+            removeIds(resource);
         }
         JsonNode effects = resource.remove("effects");
         JsonNode own = resource.remove("warnings");
@@ -80,7 +80,7 @@ public record DryRun(
     }
 
     /** Removes the ids of objects that a dry run does not create. */
-    private static void forgetIds(ObjectNode made) {
+    private static void removeIds(ObjectNode made) {
         made.remove("id");
         if (made.get("items") instanceof ArrayNode items) {
             items.forEach(item -> {

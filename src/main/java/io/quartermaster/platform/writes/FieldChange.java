@@ -28,7 +28,7 @@ public record FieldChange(
         Object after) {
 
     /** Fields that identify a resource, or follow from other fields. */
-    private static final Set<String> APART =
+    private static final Set<String> COMPARED_APART =
             Set.of("id", "version", "effects", "warnings", "changed", "queues", "drift", "tenant");
 
     private static final String POOL = "pool";
@@ -38,8 +38,8 @@ public record FieldChange(
         List<FieldChange> changes = new ArrayList<>();
         ObjectNode old = json.valueToTree(before);
         ObjectNode now = json.valueToTree(after);
-        old.remove(APART);
-        now.remove(APART);
+        old.remove(COMPARED_APART);
+        now.remove(COMPARED_APART);
         compare("", old, now, changes);
         return changes;
     }

@@ -46,7 +46,7 @@ class IdempotentReplyStore {
      * @param headers as JSON
      * @param body as JSON; null for a reply without one
      */
-    record Stored(
+    record StoredReply(
             String fingerprint,
             int status,
             String headers,
@@ -56,10 +56,10 @@ class IdempotentReplyStore {
      * Does the work and stores its reply, or returns the stored reply if the key has one. Waits for a concurrent
      * transaction that holds the key.
      */
-    Uni<WriteReply> once(Statements statements, Key key, String fingerprint, Supplier<Uni<WriteReply>> work) {
+    Uni<WriteReply> runOnce(Statements statements, Key key, String fingerprint, Supplier<Uni<WriteReply>> work) {
         return insert(statements, key, fingerprint)
                 .chain(isNew -> isNew
-                        ? work.get().call(writeReply -> update(statements, key, stored(fingerprint, writeReply)))
+                        ? work.get().call(writeReply -> update(statements, key, toStoredReply(fingerprint, writeReply)))
                         : find(statements, key).map(stored -> reply(key, stored, fingerprint)));
     }
 
@@ -86,7 +86,7 @@ class IdempotentReplyStore {
                 .map(inserted -> inserted == 1);
     }
 
-    private static Uni<Stored> find(Statements statements, Key key) {
+    private static Uni<StoredReply> find(Statements statements, Key key) {
         return statements
                 .query(
                         "select fingerprint, status, cast(headers as text), body from idempotency where "
@@ -96,11 +96,12 @@ class IdempotentReplyStore {
                         key.key())
                 .map(rows -> {
                     Object[] row = rows.getFirst();
-                    return new Stored((String) row[0], ((Number) row[1]).intValue(), (String) row[2], (String) row[3]);
+                    return new StoredReply(
+                            (String) row[0], ((Number) row[1]).intValue(), (String) row[2], (String) row[3]);
                 });
     }
 
-    private static Uni<Integer> update(Statements statements, Key key, Stored reply) {
+    private static Uni<Integer> update(Statements statements, Key key, StoredReply reply) {
         return statements.update(
                 "update idempotency set status = $4, headers = cast(cast($5 as text) as jsonb), "
                         + "body = cast($6 as text) where tenant_id = $1 and caller = $2 and key = $3",
@@ -112,15 +113,15 @@ class IdempotentReplyStore {
                 reply.body());
     }
 
-    Stored stored(String fingerprint, WriteReply writeReply) {
-        return new Stored(
+    StoredReply toStoredReply(String fingerprint, WriteReply writeReply) {
+        return new StoredReply(
                 fingerprint,
                 writeReply.status(),
                 write(writeReply.headers()),
                 writeReply.body() == null ? null : write(writeReply.body()));
     }
 
-    private WriteReply reply(Key key, Stored stored, String fingerprint) {
+    private WriteReply reply(Key key, StoredReply stored, String fingerprint) {
         if (!fingerprint.equals(stored.fingerprint())) {
             throw ProblemException.of(
                     422,

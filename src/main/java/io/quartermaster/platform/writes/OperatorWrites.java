@@ -44,7 +44,7 @@ public class OperatorWrites {
                 params.mode(),
                 connection -> key == null
                         ? work.apply(connection)
-                        : replies.once(
+                        : replies.runOnce(
                                 Statements.of(connection),
                                 new IdempotentReplyStore.Key(OPERATOR, subject, key),
                                 params.fingerprint(uri, replies.write(request)),
@@ -52,7 +52,7 @@ public class OperatorWrites {
         return writeReply
                 .invoke(done -> {
                     if (params.mode() == WriteMode.COMMIT) {
-                        wakeups.leader();
+                        wakeups.requestLeaderWakeup();
                     }
                 })
                 .map(done -> replies.response(params.mode(), done));

@@ -53,7 +53,7 @@ public class TenantWrites {
                 : transactions.in(
                         tenant,
                         params.mode(),
-                        session -> replies.once(
+                        session -> replies.runOnce(
                                 Statements.of(session),
                                 new IdempotentReplyStore.Key(tenant.value(), subject, key),
                                 params.fingerprint(uri, replies.write(request)),
@@ -61,7 +61,7 @@ public class TenantWrites {
         return writeReply
                 .invoke(done -> {
                     if (params.mode() == WriteMode.COMMIT) {
-                        wakeups.leader();
+                        wakeups.requestLeaderWakeup();
                     }
                 })
                 .map(done -> replies.response(params.mode(), done));
@@ -115,15 +115,15 @@ public class TenantWrites {
     /** The row for this answer; see {@link KeyedAnswer}. */
     public Optional<KeyedAnswer> keyed(UriInfo uri, WriteParams params, @Nullable Object request, WriteReply answer) {
         return params.key().map(key -> {
-            IdempotentReplyStore.Stored stored =
-                    replies.stored(params.fingerprint(uri, replies.write(request)), answer);
+            IdempotentReplyStore.StoredReply stored =
+                    replies.toStoredReply(params.fingerprint(uri, replies.write(request)), answer);
             return new KeyedAnswer(key, stored.fingerprint(), stored.status(), stored.headers(), stored.body());
         });
     }
 
     /** The answer to a write that was committed without {@link #run}; wakes the leader for its inbox rows. */
     public Response committed(WriteReply answer) {
-        wakeups.leader();
+        wakeups.requestLeaderWakeup();
         return replies.response(WriteMode.COMMIT, answer);
     }
 

@@ -54,19 +54,20 @@ public class GroupCreation {
      * @return whether the group is new
      */
     public Uni<Boolean> create(TenantId tenant, Caller caller, GroupPath path, WriteMode mode) {
-        return groups.lacking(tenant, path)
-                .chain(lacking -> lacking.missing().isEmpty()
+        return groups.findMissing(tenant, path)
+                .chain(missingGroups -> missingGroups.missing().isEmpty()
                         ? Uni.createFrom().item(false)
                         : transactions
-                                .in(tenant, mode, session -> begin(session, tenant, caller, lacking))
-                                .chain(() -> make(tenant, caller, path, lacking, mode))
+                                .in(tenant, mode, session -> recordCreation(session, tenant, caller, missingGroups))
+                                .chain(() -> createInRealm(tenant, caller, path, missingGroups, mode))
                                 .replaceWith(true));
     }
 
-    private Uni<Void> begin(Mutiny.Session session, TenantId tenant, Caller caller, TenantGroups.Lacking lacking) {
-        return most(session, tenant).chain(most -> {
-            requireRoom(lacking, most);
-            return record(session, tenant, caller, CREATE, lacking.missing());
+    private Uni<Void> recordCreation(
+            Mutiny.Session session, TenantId tenant, Caller caller, TenantGroups.MissingGroups missingGroups) {
+        return readMaxGroups(session, tenant).chain(most -> {
+            requireRoom(missingGroups, most);
+            return record(session, tenant, caller, CREATE, missingGroups.missing());
         });
     }
 
@@ -81,25 +82,25 @@ public class GroupCreation {
         return chain;
     }
 
-    private Uni<Void> make(
-            TenantId tenant, Caller caller, GroupPath path, TenantGroups.Lacking lacking, WriteMode mode) {
+    private Uni<Void> createInRealm(
+            TenantId tenant, Caller caller, GroupPath path, TenantGroups.MissingGroups missingGroups, WriteMode mode) {
         return switch (mode) {
             case DRY_RUN -> Uni.createFrom().voidItem();
             case COMMIT ->
                 admin.call(keycloak -> RealmAdmin.ensureGroupOrNone(keycloak.realm(tenant.value()), path))
                         .chain(made -> made.refusal() == null
                                 ? Uni.createFrom().voidItem()
-                                : refused(tenant, caller, lacking, made.kept(), made.refusal()));
+                                : recordRefusal(tenant, caller, missingGroups, made.remaining(), made.refusal()));
         };
     }
 
-    private Uni<Void> refused(
+    private Uni<Void> recordRefusal(
             TenantId tenant,
             Caller caller,
-            TenantGroups.Lacking lacking,
+            TenantGroups.MissingGroups missingGroups,
             Set<GroupPath> kept,
             KeycloakFailure refusal) {
-        List<GroupPath> failed = lacking.missing().stream()
+        List<GroupPath> failed = missingGroups.missing().stream()
                 .filter(group -> !kept.contains(group))
                 .toList();
         return transactions
@@ -107,7 +108,7 @@ public class GroupCreation {
                 .chain(() -> Uni.createFrom().failure(refusal));
     }
 
-    private Uni<Integer> most(Mutiny.Session session, TenantId tenant) {
+    private Uni<Integer> readMaxGroups(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery("select plan from tenant where id = :tenant", String.class)
                 .setParameter("tenant", tenant.value())
                 .getSingleResultOrNull()
@@ -123,14 +124,14 @@ public class GroupCreation {
                         .maxGroups());
     }
 
-    private static void requireRoom(TenantGroups.Lacking lacking, int most) {
-        if (lacking.groups() + lacking.missing().size() > most) {
+    private static void requireRoom(TenantGroups.MissingGroups missingGroups, int max) {
+        if (missingGroups.groups() + missingGroups.missing().size() > max) {
             throw ProblemException.refused(
                     "too-many-groups",
                     "path",
-                    "the realm has " + GpuFormat.count(lacking.groups(), "group") + ", and the path adds "
-                            + lacking.missing().size(),
-                    "a path with which the realm has at most " + most + " groups, which the plan allows");
+                    "the realm has " + GpuFormat.count(missingGroups.groups(), "group") + ", and the path adds "
+                            + missingGroups.missing().size(),
+                    "a path with which the realm has at most " + max + " groups, which the plan allows");
         }
     }
 }

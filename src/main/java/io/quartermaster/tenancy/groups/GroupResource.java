@@ -89,7 +89,7 @@ public class GroupResource {
         String scope = "tenants/" + tenant + "/groups" + (only == null ? "" : "?path=" + only);
         String after = page.after(scope).orElse("");
         int size = page.size();
-        Uni<GroupList> asked = only == null ? groups.all(tenant) : one(tenant, only);
+        Uni<GroupList> asked = only == null ? groups.list(tenant) : findGroup(tenant, only);
         return asked.map(list -> {
             List<Group> found = list.paths().stream()
                     .sorted()
@@ -102,13 +102,13 @@ public class GroupResource {
         });
     }
 
-    private Uni<GroupList> one(TenantId tenant, String path) {
+    private Uni<GroupList> findGroup(TenantId tenant, String path) {
         GroupList none = new GroupList(List.of(), false);
         if (!GroupPath.isValid(path)) {
             return Uni.createFrom().item(none);
         }
         GroupPath group = new GroupPath(path);
-        return groups.has(tenant, group).map(there -> there ? new GroupList(List.of(group), false) : none);
+        return groups.exists(tenant, group).map(there -> there ? new GroupList(List.of(group), false) : none);
     }
 
     @POST

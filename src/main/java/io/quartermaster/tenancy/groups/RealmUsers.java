@@ -19,10 +19,10 @@ public class RealmUsers {
 
     /**
      * Whether the caller's realm still has the caller and has not disabled it. Fails when Keycloak takes longer than
-     * the patience.
+     * the timeout.
      */
-    public Uni<Boolean> has(Caller caller, Duration patience) {
-        return admin.call(patience, keycloak -> keycloak.realm(caller.realm().word())
+    public Uni<Boolean> exists(Caller caller, Duration timeout) {
+        return admin.call(timeout, keycloak -> keycloak.realm(caller.realm().word())
                 .userById(caller.subject())
                 .filter(UserRepresentation::isEnabled)
                 .isPresent());

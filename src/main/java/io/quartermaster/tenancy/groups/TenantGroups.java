@@ -34,45 +34,45 @@ import org.jspecify.annotations.Nullable;
 public class TenantGroups {
 
     /** The most groups in a list. */
-    static final int MOST = 10_000;
+    static final int MAX_GROUPS = 10_000;
     /** Far fewer than Keycloak can answer within the time limit of a call. */
-    private static final int ASKED_AT_ONCE = 50;
+    private static final int MAX_GROUPS_PER_CALL = 50;
 
     private static final Logger LOG = Logger.getLogger(TenantGroups.class);
 
     private final KeycloakAdmin admin;
     /** Guarded by its own monitor. */
-    private final Map<TenantId, Lists> lists = new HashMap<>();
+    private final Map<TenantId, ActiveReads> activeReads = new HashMap<>();
 
     /** The list that is being read, and the one that is read after it. */
-    private record Lists(
+    private record ActiveReads(
             SharedCall<GroupList> current, @Nullable SharedCall<GroupList> next) {}
 
     TenantGroups(KeycloakAdmin admin) {
         this.admin = admin;
     }
 
-    /** All groups, or the first {@link #MOST} in the order of their names. Fails if the realm does not exist. */
-    public Uni<GroupList> all(TenantId tenant) {
+    /** All groups, or the first {@link #MAX_GROUPS} in the order of their names. Fails if the realm does not exist. */
+    public Uni<GroupList> list(TenantId tenant) {
         return Uni.createFrom().deferred(() -> {
             OpenTransactions.requireNone("Keycloak");
-            return CallerContextSwitch.resume(join(tenant).answer());
+            return CallerContextSwitch.resume(joinRead(tenant).answer());
         });
     }
 
-    private SharedCall<GroupList> join(TenantId tenant) {
-        synchronized (lists) {
-            Lists known = lists.get(tenant);
+    private SharedCall<GroupList> joinRead(TenantId tenant) {
+        synchronized (activeReads) {
+            ActiveReads known = activeReads.get(tenant);
             if (known == null) {
                 SharedCall<GroupList> only = new SharedCall<>(read(tenant));
-                lists.put(tenant, new Lists(only, null));
+                activeReads.put(tenant, new ActiveReads(only, null));
                 return only;
             }
             SharedCall<GroupList> next = known.next();
             if (next == null) {
                 Uni<GroupList> before = known.current().answer();
                 next = new SharedCall<>(before.onItemOrFailure().transformToUni((list, failure) -> read(tenant)));
-                lists.put(tenant, new Lists(known.current(), next));
+                activeReads.put(tenant, new ActiveReads(known.current(), next));
             }
             return next;
         }
@@ -80,23 +80,23 @@ public class TenantGroups {
 
     /** Reads on its own thread, since the list belongs to none of the requests that share it. */
     private Uni<GroupList> read(TenantId tenant) {
-        return admin.call(keycloak -> RealmAdmin.groups(keycloak.realm(tenant.value()), MOST))
+        return admin.call(keycloak -> RealmAdmin.groups(keycloak.realm(tenant.value()), MAX_GROUPS))
                 .onTermination()
-                .invoke(() -> ended(tenant))
+                .invoke(() -> endRead(tenant))
                 .runSubscriptionOn(Thread::startVirtualThread);
     }
 
-    private void ended(TenantId tenant) {
-        synchronized (lists) {
-            Lists known = lists.remove(tenant);
+    private void endRead(TenantId tenant) {
+        synchronized (activeReads) {
+            ActiveReads known = activeReads.remove(tenant);
             if (known != null && known.next() != null) {
-                lists.put(tenant, new Lists(known.next(), null));
+                activeReads.put(tenant, new ActiveReads(known.next(), null));
             }
         }
     }
 
     /** Whether the realm has this group. Fails if the realm does not exist. */
-    Uni<Boolean> has(TenantId tenant, GroupPath group) {
+    Uni<Boolean> exists(TenantId tenant, GroupPath group) {
         return admin.call(keycloak -> RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
                 .isEmpty());
     }
@@ -107,19 +107,19 @@ public class TenantGroups {
      * @param missing the missing groups, from the top
      * @param groups the number of groups in the realm
      */
-    record Lacking(List<GroupPath> missing, long groups) {}
+    record MissingGroups(List<GroupPath> missing, long groups) {}
 
     /** Fails where there is no such realm. */
-    Uni<Lacking> lacking(TenantId tenant, GroupPath group) {
+    Uni<MissingGroups> findMissing(TenantId tenant, GroupPath group) {
         return admin.call(keycloak -> {
             KeycloakRealm realm = keycloak.realm(tenant.value());
-            return new Lacking(RealmAdmin.missing(realm, group.fromTheTop()), realm.groupCount());
+            return new MissingGroups(RealmAdmin.missing(realm, group.ancestorsAndSelf()), realm.groupCount());
         });
     }
 
-    /** Whether the realm lacks this group; fails when Keycloak takes longer than the patience. */
-    public Uni<Boolean> lacks(TenantId tenant, GroupPath group, Duration patience) {
-        return admin.call(patience, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
+    /** Whether the realm lacks this group; fails when Keycloak takes longer than the timeout. */
+    public Uni<Boolean> isMissing(TenantId tenant, GroupPath group, Duration timeout) {
+        return admin.call(timeout, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group))
                 .isEmpty());
     }
 
@@ -133,18 +133,18 @@ public class TenantGroups {
      * Keycloak answers for none of them, and if the realm does not exist, which must not look like a realm without
      * groups.
      */
-    public Uni<Presence> presence(TenantId tenant, Set<GroupPath> asked) {
-        List<GroupPath> all = asked.stream().sorted().toList();
+    public Uni<Presence> presence(TenantId tenant, Set<GroupPath> groupPaths) {
+        List<GroupPath> all = groupPaths.stream().sorted().toList();
         Presence presence = new Presence(new HashSet<>(), new HashSet<>());
         Uni<Presence> chain = Uni.createFrom().item(presence);
         // Calls write and read it one after the other.
         List<KeycloakFailure> refusals = new ArrayList<>();
-        for (int first = 0; first < all.size(); first += ASKED_AT_ONCE) {
-            List<GroupPath> some = all.subList(first, Math.min(all.size(), first + ASKED_AT_ONCE));
+        for (int first = 0; first < all.size(); first += MAX_GROUPS_PER_CALL) {
+            List<GroupPath> some = all.subList(first, Math.min(all.size(), first + MAX_GROUPS_PER_CALL));
             chain = chain.chain(() -> admin.call(keycloak -> {
                 KeycloakRealm realm = keycloak.realm(tenant.value());
                 realm.require();
-                look(realm, tenant, some, presence, refusals);
+                checkPresence(realm, tenant, some, presence, refusals);
                 return presence;
             }));
         }
@@ -155,7 +155,7 @@ public class TenantGroups {
         });
     }
 
-    private static void look(
+    private static void checkPresence(
             KeycloakRealm realm,
             TenantId tenant,
             List<GroupPath> some,
@@ -165,7 +165,7 @@ public class TenantGroups {
             try {
                 (realm.group(group).isPresent() ? presence.present() : presence.missing()).add(group);
             } catch (KeycloakFailure e) {
-                if (e.isAway()) {
+                if (e.isUnavailable()) {
                     throw e;
                 }
                 LOG.warnf("Keycloak did not answer whether tenant %s has group %s: %s", tenant, group, e.getMessage());

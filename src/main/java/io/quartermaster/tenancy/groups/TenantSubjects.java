@@ -19,20 +19,20 @@ public class TenantSubjects {
         this.admin = admin;
     }
 
-    /** Whether the realm lacks the subject of the rule; fails when Keycloak takes longer than the patience. */
-    public Uni<Boolean> lacks(TenantId tenant, AccessRule rule, Duration patience) {
+    /** Whether the realm lacks the subject of the rule; fails when Keycloak takes longer than the timeout. */
+    public Uni<Boolean> isMissing(TenantId tenant, AccessRule rule, Duration timeout) {
         return switch (rule) {
             case AccessRule.ForEveryone everyone -> Uni.createFrom().item(false);
             case AccessRule.ForGroup group ->
-                admin.call(patience, keycloak -> !RealmAdmin.missing(
-                                keycloak.realm(tenant.value()), List.of(group.group()))
-                        .isEmpty());
+                admin.call(
+                        timeout, keycloak -> !RealmAdmin.missing(keycloak.realm(tenant.value()), List.of(group.group()))
+                                .isEmpty());
             case AccessRule.ForUser user ->
-                admin.call(patience, keycloak -> keycloak.realm(tenant.value())
+                admin.call(timeout, keycloak -> keycloak.realm(tenant.value())
                         .user(user.username())
                         .isEmpty());
             case AccessRule.ForServiceAccount client ->
-                admin.call(patience, keycloak -> keycloak.realm(tenant.value())
+                admin.call(timeout, keycloak -> keycloak.realm(tenant.value())
                         .client(client.clientId())
                         .isEmpty());
         };

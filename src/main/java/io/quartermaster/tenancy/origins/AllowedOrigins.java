@@ -21,7 +21,7 @@ public record AllowedOrigins(
 
         long version) {
 
-    static final int MOST = 20;
+    static final int MAX_ORIGINS = 20;
     private static final int MAX_LENGTH = 255;
     private static final Set<String> LOOPBACK = Set.of("localhost", "127.0.0.1", "[::1]");
     private static final String ACCEPTED =
@@ -33,7 +33,7 @@ public record AllowedOrigins(
     public record Request(
             @Schema(
                     required = true,
-                    maxItems = MOST,
+                    maxItems = MAX_ORIGINS,
                     description = "all origins that may call from now on; an empty list allows none")
             @Nullable
             List<@Nullable String> origins) {}
@@ -43,18 +43,18 @@ public record AllowedOrigins(
     }
 
     /** The origins of a request, sorted and without duplicates. */
-    static List<String> checked(@Nullable Request request) {
+    static List<String> validate(@Nullable Request request) {
         if (request == null || request.origins() == null) {
             throw ProblemException.invalid("origins", "the list is missing", "a list of origins, which may be empty");
         }
         var invalid = new ProblemException.Invalid()
                 .check(
-                        request.origins().size() <= MOST,
+                        request.origins().size() <= MAX_ORIGINS,
                         "origins",
                         "there are " + request.origins().size(),
-                        "at most " + MOST);
+                        "at most " + MAX_ORIGINS);
         var origins = new TreeSet<String>();
-        for (int i = 0; i < Math.min(request.origins().size(), MOST); i++) {
+        for (int i = 0; i < Math.min(request.origins().size(), MAX_ORIGINS); i++) {
             String origin = request.origins().get(i);
             if (origin == null || !isOrigin(origin)) {
                 invalid.add("origins[" + i + "]", "not an origin that may be allowed", ACCEPTED);

@@ -53,7 +53,7 @@ class AllowedOriginsService {
 
     Uni<Response> replace(
             TenantId tenant, Caller caller, UriInfo uri, WriteParams params, AllowedOrigins.@Nullable Request body) {
-        List<String> asked = AllowedOrigins.checked(body);
+        List<String> asked = AllowedOrigins.validate(body);
         return tenantWrites
                 .run(tenant, caller.subject(), uri, params, body, session -> find(session, tenant)
                         .chain(before -> {

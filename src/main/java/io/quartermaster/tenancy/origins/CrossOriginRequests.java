@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 public class CrossOriginRequests {
 
     private static final String TENANTS = "/v1/tenants/";
-    private static final Duration REMEMBERED = Duration.ofMinutes(10);
+    private static final Duration PREFLIGHT_MAX_AGE = Duration.ofMinutes(10);
 
     private final OriginDirectory origins;
 
@@ -54,7 +54,7 @@ public class CrossOriginRequests {
             headers.set(
                     HttpHeaders.ACCESS_CONTROL_ALLOW_HEADERS,
                     "Authorization, Content-Type, Idempotency-Key, If-Match, Last-Event-ID, X-Request-Id");
-            headers.set(HttpHeaders.ACCESS_CONTROL_MAX_AGE, Long.toString(REMEMBERED.toSeconds()));
+            headers.set(HttpHeaders.ACCESS_CONTROL_MAX_AGE, Long.toString(PREFLIGHT_MAX_AGE.toSeconds()));
             context.response().setStatusCode(204).end();
         } else {
             headers.set(

@@ -29,11 +29,11 @@ class OriginDirectory {
 
     private final SystemDatabase database;
     private final ObjectMapper json;
-    private final AtomicLong readings = new AtomicLong();
-    private volatile Reading newest = new Reading(0, Map.of());
+    private final AtomicLong readCount = new AtomicLong();
+    private volatile Snapshot current = new Snapshot(0, Map.of());
 
     /** @param number the rank of the reading, in the order in which readings began */
-    private record Reading(long number, Map<String, Set<String>> byTenant) {}
+    private record Snapshot(long number, Map<String, Set<String>> byTenant) {}
 
     OriginDirectory(SystemDatabase database, ObjectMapper json) {
         this.database = database;
@@ -42,12 +42,12 @@ class OriginDirectory {
 
     /** @param tenant as sent; an unknown tenant allows no origin */
     boolean allows(String tenant, String origin) {
-        return newest.byTenant().getOrDefault(tenant, Set.of()).contains(origin);
+        return current.byTenant().getOrDefault(tenant, Set.of()).contains(origin);
     }
 
     /** Reads the table again. Call it after a change of the table has been committed. */
     Uni<Void> reload() {
-        return Uni.createFrom().deferred(() -> read(readings.incrementAndGet()));
+        return Uni.createFrom().deferred(() -> read(readCount.incrementAndGet()));
     }
 
     /** Reads the table. A reading never replaces one that began later: it may have missed a change. */
@@ -61,14 +61,14 @@ class OriginDirectory {
                     for (Row row : rows) {
                         read.put(new TenantId(row.getString(0)).value(), origins(row.getString(1)));
                     }
-                    adopt(new Reading(number, Map.copyOf(read)));
+                    adopt(new Snapshot(number, Map.copyOf(read)));
                 })
                 .replaceWithVoid();
     }
 
-    private synchronized void adopt(Reading reading) {
-        if (reading.number() > newest.number()) {
-            newest = reading;
+    private synchronized void adopt(Snapshot reading) {
+        if (reading.number() > current.number()) {
+            current = reading;
         }
     }
 

@@ -21,72 +21,72 @@ import java.util.UUID;
  */
 public final class LiveCounterTotals {
 
-    private final SortedMap<TenantId, OfTenant> tenants = new TreeMap<>();
-    private final SortedSet<TenantId> touched = new TreeSet<>();
+    private final SortedMap<TenantId, TenantTotals> tenants = new TreeMap<>();
+    private final SortedSet<TenantId> changedTenants = new TreeSet<>();
 
     /** @param reservedMilli by pool, from the allotments */
-    public void tenant(TenantId tenant, boolean active, Map<UUID, Long> reservedMilli) {
-        OfTenant of = touch(tenant);
-        of.active = active;
-        of.reserved = Map.copyOf(reservedMilli);
+    public void setTenant(TenantId tenant, boolean active, Map<UUID, Long> reservedMilli) {
+        TenantTotals totals = markChanged(tenant);
+        totals.active = active;
+        totals.reserved = Map.copyOf(reservedMilli);
     }
 
     /**
      * @param group the policy's group; a policy also counts the policies of its subgroups
      * @param reservedMilli by pool
      */
-    public void policy(TenantId tenant, UUID policy, String group, Map<UUID, Long> reservedMilli) {
-        touch(tenant).policies.put(policy, new OfPolicy(group, Map.copyOf(reservedMilli)));
+    public void setPolicy(TenantId tenant, UUID policy, String group, Map<UUID, Long> reservedMilli) {
+        markChanged(tenant).policies.put(policy, new PolicyTotals(group, Map.copyOf(reservedMilli)));
     }
 
-    public void workload(CountedWorkload workload) {
-        OfTenant of = touch(workload.tenant());
+    public void setWorkload(CountedWorkload workload) {
+        TenantTotals totals = markChanged(workload.tenant());
         CountedWorkload before = workload.place() instanceof CountedWorkload.Place.Over
-                ? of.workloads.remove(workload.id())
-                : of.workloads.put(workload.id(), workload);
+                ? totals.workloads.remove(workload.id())
+                : totals.workloads.put(workload.id(), workload);
         if (before == null) {
-            of.settle(workload);
+            totals.addSettled(workload);
         } else {
-            of.add(before, -1);
+            totals.add(before, -1);
         }
-        of.add(workload, 1);
+        totals.add(workload, 1);
     }
 
     /** The changes since the last call, one entry per tenant. */
-    List<TenantCounters> changed() {
+    List<TenantCounters> drainChanges() {
         List<TenantCounters> changed = new ArrayList<>();
-        for (TenantId tenant : touched) {
-            OfTenant of = ofTenant(tenant);
-            SortedMap<CounterField, Long> now = of.values();
-            SortedMap<CounterField, Long> difference = difference(of.told, now);
-            if (!difference.isEmpty() || of.active != of.toldActive || !of.settled.isEmpty()) {
-                changed.add(new TenantCounters(tenant, of.active, difference, of.settled));
-                of.told = now;
-                of.toldActive = of.active;
-                of.settled = new HashMap<>();
+        for (TenantId tenant : changedTenants) {
+            TenantTotals totals = totalsOf(tenant);
+            SortedMap<CounterField, Long> now = totals.values();
+            SortedMap<CounterField, Long> difference = difference(totals.published, now);
+            if (!difference.isEmpty() || totals.active != totals.publishedActive || !totals.settled.isEmpty()) {
+                changed.add(new TenantCounters(tenant, totals.active, difference, totals.settled));
+                totals.published = now;
+                totals.publishedActive = totals.active;
+                totals.settled = new HashMap<>();
             }
         }
-        touched.clear();
+        changedTenants.clear();
         return changed;
     }
 
-    /** The complete counters of a tenant; for its settled workloads see {@link #changed()}. */
-    TenantCounters whole(TenantId tenant) {
-        OfTenant of = ofTenant(tenant);
-        return new TenantCounters(tenant, of.active, of.values(), Map.of());
+    /** The complete counters of a tenant; for its settled workloads see {@link #drainChanges()}. */
+    TenantCounters allCountersOf(TenantId tenant) {
+        TenantTotals totals = totalsOf(tenant);
+        return new TenantCounters(tenant, totals.active, totals.values(), Map.of());
     }
 
     SortedSet<TenantId> tenants() {
         return new TreeSet<>(tenants.keySet());
     }
 
-    private OfTenant touch(TenantId tenant) {
-        touched.add(tenant);
-        return ofTenant(tenant);
+    private TenantTotals markChanged(TenantId tenant) {
+        changedTenants.add(tenant);
+        return totalsOf(tenant);
     }
 
-    private OfTenant ofTenant(TenantId tenant) {
-        return tenants.computeIfAbsent(tenant, id -> new OfTenant());
+    private TenantTotals totalsOf(TenantId tenant) {
+        return tenants.computeIfAbsent(tenant, id -> new TenantTotals());
     }
 
     private static SortedMap<CounterField, Long> difference(
@@ -101,31 +101,31 @@ public final class LiveCounterTotals {
         return difference;
     }
 
-    private record OfPolicy(String group, Map<UUID, Long> reserved) {}
+    private record PolicyTotals(String group, Map<UUID, Long> reserved) {}
 
     private record PolicyPool(UUID policy, UUID pool) {}
 
-    private static final class OfTenant {
+    private static final class TenantTotals {
         /** Until the tenant itself is known, no submission is admitted by these counters. */
         private boolean active;
 
         private Map<UUID, Long> reserved = Map.of();
-        private final Map<UUID, OfPolicy> policies = new HashMap<>();
+        private final Map<UUID, PolicyTotals> policies = new HashMap<>();
         private final Map<UUID, CountedWorkload> workloads = new HashMap<>();
         private final Map<UUID, Long> waiting = new HashMap<>();
         private final Map<PolicyPool, Long> queuedMilli = new HashMap<>();
         private final Map<PolicyPool, Long> usedMilli = new HashMap<>();
 
-        private SortedMap<CounterField, Long> told = new TreeMap<>();
-        private boolean toldActive;
+        private SortedMap<CounterField, Long> published = new TreeMap<>();
+        private boolean publishedActive;
         private Map<UUID, List<UUID>> settled = new HashMap<>();
 
         /** An older hold has expired by itself. */
-        private static final long HOLD_MILLIS = Duration.ofMinutes(2).toMillis();
+        private static final long MAX_HOLD_MILLIS = Duration.ofMinutes(2).toMillis();
 
-        void settle(CountedWorkload workload) {
-            long madeMillis = workload.id().getMostSignificantBits() >>> 16;
-            if (System.currentTimeMillis() - madeMillis < HOLD_MILLIS) {
+        void addSettled(CountedWorkload workload) {
+            long createdMillis = workload.id().getMostSignificantBits() >>> 16;
+            if (System.currentTimeMillis() - createdMillis < MAX_HOLD_MILLIS) {
                 settled.computeIfAbsent(workload.queue(), queue -> new ArrayList<>())
                         .add(workload.id());
             }
@@ -134,15 +134,15 @@ public final class LiveCounterTotals {
         void add(CountedWorkload workload, int sign) {
             switch (workload.place()) {
                 case CountedWorkload.Place.Queued queued -> {
-                    sum(waiting, workload.queue(), sign);
+                    addTo(waiting, workload.queue(), sign);
                     for (int i = 0; i < workload.pools().size(); i++) {
                         PolicyPool where = new PolicyPool(
                                 workload.policy(), workload.pools().get(i));
-                        sum(queuedMilli, where, sign * workload.gpuMilli().get(i));
+                        addTo(queuedMilli, where, sign * workload.gpuMilli().get(i));
                     }
                 }
                 case CountedWorkload.Place.Holding(UUID pool, long gpuMilli) ->
-                    sum(usedMilli, new PolicyPool(workload.policy(), pool), sign * gpuMilli);
+                    addTo(usedMilli, new PolicyPool(workload.policy(), pool), sign * gpuMilli);
                 case CountedWorkload.Place.Over over -> {}
             }
         }
@@ -151,15 +151,15 @@ public final class LiveCounterTotals {
         SortedMap<CounterField, Long> values() {
             SortedMap<CounterField, Long> values = new TreeMap<>();
             waiting.forEach((queue, count) -> values.put(new CounterField.Waiting(queue), count));
-            queuedMilli.forEach((where, milli) -> upwards(values, Measure.QUEUED, where, milli));
-            usedMilli.forEach((where, milli) -> upwards(values, Measure.USED, where, milli));
+            queuedMilli.forEach((where, milli) -> addWithAncestors(values, Measure.QUEUED, where, milli));
+            usedMilli.forEach((where, milli) -> addWithAncestors(values, Measure.USED, where, milli));
             for (Map.Entry<CounterField, Long> entry : List.copyOf(values.entrySet())) {
                 if (entry.getKey() instanceof Amount(Measure measure, Optional<UUID> policy, UUID pool)
                         && measure == Measure.USED) {
                     long used = entry.getValue();
                     long covered = Math.min(used, reserved(policy).getOrDefault(pool, 0L));
-                    put(values, new Amount(Measure.RESERVED_USED, policy, pool), covered);
-                    put(values, new Amount(Measure.OVER_QUOTA, policy, pool), used - covered);
+                    putNonZero(values, new Amount(Measure.RESERVED_USED, policy, pool), covered);
+                    putNonZero(values, new Amount(Measure.OVER_QUOTA, policy, pool), used - covered);
                 }
             }
             return values;
@@ -171,10 +171,11 @@ public final class LiveCounterTotals {
         }
 
         /** Adds to the tenant, to the policy, and to every policy of a group above it. */
-        private void upwards(SortedMap<CounterField, Long> values, Measure measure, PolicyPool where, long milli) {
+        private void addWithAncestors(
+                SortedMap<CounterField, Long> values, Measure measure, PolicyPool where, long milli) {
             values.merge(new Amount(measure, Optional.empty(), where.pool()), milli, Long::sum);
             values.merge(new Amount(measure, Optional.of(where.policy()), where.pool()), milli, Long::sum);
-            OfPolicy own = policies.get(where.policy());
+            PolicyTotals own = policies.get(where.policy());
             if (own == null) {
                 return;
             }
@@ -185,11 +186,11 @@ public final class LiveCounterTotals {
             });
         }
 
-        private static <K> void sum(Map<K, Long> sums, K key, long amount) {
+        private static <K> void addTo(Map<K, Long> sums, K key, long amount) {
             sums.merge(key, amount, (a, b) -> a + b == 0 ? null : a + b);
         }
 
-        private static void put(SortedMap<CounterField, Long> values, CounterField field, long value) {
+        private static void putNonZero(SortedMap<CounterField, Long> values, CounterField field, long value) {
             if (value != 0) {
                 values.put(field, value);
             }

@@ -4,7 +4,7 @@ import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.quartermaster.platform.redis.RedisScript;
 import io.quartermaster.platform.redis.RedisScriptRunner;
-import io.quartermaster.platform.redis.RedisScriptRunner.WrongKey;
+import io.quartermaster.platform.redis.RedisScriptRunner.WrongKeyType;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.inject.Inject;
@@ -35,10 +35,10 @@ public class LiveCounters {
     /** Holds the epoch of the leader that rebuilt all counters. It is missing if Redis was emptied. */
     private static final String MARKER = Wakeups.CELL_KEYS + "counters";
 
-    private static final Duration PATIENCE = Duration.ofMillis(100);
-    private static final Duration CHECK_EVERY = Duration.ofSeconds(1);
+    private static final Duration CALL_TIMEOUT = Duration.ofMillis(100);
+    private static final Duration CHECK_INTERVAL = Duration.ofSeconds(1);
     /** The most tenants whose counters one call replaces as a whole. */
-    private static final int MAX_WHOLE = 100;
+    private static final int MAX_REPLACED_TENANTS = 100;
     /** The most ids kept for the time when Redis is back; the holds of further ones expire by themselves. */
     private static final int MAX_UNSETTLED = 20_000;
 
@@ -54,7 +54,7 @@ public class LiveCounters {
      */
     private final SortedSet<TenantId> spoiled = new TreeSet<>();
 
-    private long ledEpoch = -1;
+    private long publishedEpoch = -1;
     private boolean marked;
     private long checkedNanos;
     private long retriedNanos = System.nanoTime();
@@ -70,12 +70,12 @@ public class LiveCounters {
     }
 
     /** The key of a tenant's counters. */
-    public static String key(TenantId tenant) {
+    public static String countersKey(TenantId tenant) {
         return "qm:{" + tenant + "}:counters";
     }
 
     /** The key of the holds of a queue. */
-    public static String holds(TenantId tenant, UUID queue) {
+    public static String holdsKey(TenantId tenant, UUID queue) {
         return "qm:{" + tenant + "}:holds:" + queue;
     }
 
@@ -86,24 +86,24 @@ public class LiveCounters {
      * @param asOfMillis the stamp of the plan
      */
     public void publish(long epoch, long asOfMillis, LiveCounterTotals liveCounterTotals) {
-        List<TenantCounters> changed = liveCounterTotals.changed();
-        changed.forEach(this::remember);
+        List<TenantCounters> changed = liveCounterTotals.drainChanges();
+        changed.forEach(this::addUnsettled);
         try {
-            if (epoch != ledEpoch || lost(epoch)) {
-                ledEpoch = epoch;
+            if (epoch != publishedEpoch || checkLost(epoch)) {
+                publishedEpoch = epoch;
                 marked = false;
                 pending = liveCounterTotals.tenants();
             }
             List<TenantCounters> batches = changed.stream()
                     .filter(c -> !pending.contains(c.tenant()) && !spoiled.contains(c.tenant()))
                     .toList();
-            pending.addAll(send("batch", epoch, asOfMillis, batches));
+            pending.addAll(sendAll("batch", epoch, asOfMillis, batches));
             List<TenantCounters> wholes = pending.stream()
-                    .limit(MAX_WHOLE)
-                    .map(liveCounterTotals::whole)
+                    .limit(MAX_REPLACED_TENANTS)
+                    .map(liveCounterTotals::allCountersOf)
                     .toList();
             wholes.forEach(whole -> pending.remove(whole.tenant()));
-            pending.addAll(send("whole", epoch, asOfMillis, wholes));
+            pending.addAll(sendAll("whole", epoch, asOfMillis, wholes));
             if (pending.isEmpty() && !marked) {
                 mark(epoch);
             }
@@ -119,19 +119,19 @@ public class LiveCounters {
 
     private void retrySpoiled(long epoch, long asOfMillis, LiveCounterTotals liveCounterTotals) {
         long now = System.nanoTime();
-        if (!spoiled.isEmpty() && now - retriedNanos >= CHECK_EVERY.toNanos()) {
+        if (!spoiled.isEmpty() && now - retriedNanos >= CHECK_INTERVAL.toNanos()) {
             retriedNanos = now;
             List<TenantCounters> wholes = spoiled.stream()
-                    .limit(MAX_WHOLE)
-                    .map(liveCounterTotals::whole)
+                    .limit(MAX_REPLACED_TENANTS)
+                    .map(liveCounterTotals::allCountersOf)
                     .toList();
             wholes.forEach(whole -> spoiled.remove(whole.tenant()));
-            pending.addAll(send("whole", epoch, asOfMillis, wholes));
+            pending.addAll(sendAll("whole", epoch, asOfMillis, wholes));
         }
     }
 
     /** @return tenants whose counters must be replaced as a whole */
-    private List<TenantId> send(String mode, long epoch, long asOfMillis, List<TenantCounters> all) {
+    private List<TenantId> sendAll(String mode, long epoch, long asOfMillis, List<TenantCounters> all) {
         if (all.isEmpty()) {
             return List.of();
         }
@@ -139,10 +139,10 @@ public class LiveCounters {
         List<Uni<String>> calls = new ArrayList<>();
         for (TenantCounters counters : all) {
             Long before = sent.put(counters.tenant(), number);
-            calls.add(call(mode, epoch, number, before, asOfMillis, counters));
+            calls.add(callPublish(mode, epoch, number, before, asOfMillis, counters));
         }
         List<String> answers =
-                Uni.join().all(calls).andCollectFailures().await().atMost(PATIENCE);
+                Uni.join().all(calls).andCollectFailures().await().atMost(CALL_TIMEOUT);
         List<TenantId> again = new ArrayList<>();
         for (int i = 0; i < answers.size(); i++) {
             TenantId tenant = all.get(i).tenant();
@@ -164,11 +164,11 @@ public class LiveCounters {
         return again;
     }
 
-    private Uni<String> call(
+    private Uni<String> callPublish(
             String mode, long epoch, long number, @Nullable Long before, long asOfMillis, TenantCounters counters) {
         Map<UUID, List<UUID>> settled = unsettled.getOrDefault(counters.tenant(), Map.of());
         List<String> keys = new ArrayList<>();
-        keys.add(key(counters.tenant()));
+        keys.add(countersKey(counters.tenant()));
         List<String> arguments = new ArrayList<>(List.of(
                 mode,
                 Long.toString(epoch),
@@ -182,19 +182,19 @@ public class LiveCounters {
             arguments.add(Long.toString(value));
         });
         settled.forEach((queue, ids) -> {
-            keys.add(holds(counters.tenant(), queue));
+            keys.add(holdsKey(counters.tenant(), queue));
             arguments.add(Integer.toString(ids.size()));
             ids.forEach(id -> arguments.add(id.toString()));
         });
         return scripts.run(PUBLISH, keys, arguments)
                 .map(answer -> answer.toString())
-                .onFailure(WrongKey.class)
+                .onFailure(WrongKeyType.class)
                 .recoverWithItem("spoiled")
                 .onFailure()
                 .recoverWithItem("away");
     }
 
-    private void remember(TenantCounters counters) {
+    private void addUnsettled(TenantCounters counters) {
         Map<UUID, List<UUID>> kept = unsettled.computeIfAbsent(counters.tenant(), tenant -> new HashMap<>());
         int size = kept.values().stream().mapToInt(List::size).sum();
         for (Map.Entry<UUID, List<UUID>> entry : counters.settled().entrySet()) {
@@ -206,25 +206,25 @@ public class LiveCounters {
     }
 
     /** Whether Redis has lost the counters of this leader. It asks Redis about once a second. */
-    private boolean lost(long epoch) {
+    private boolean checkLost(long epoch) {
         long now = System.nanoTime();
-        if (!marked || now - checkedNanos < CHECK_EVERY.toNanos()) {
+        if (!marked || now - checkedNanos < CHECK_INTERVAL.toNanos()) {
             return false;
         }
         checkedNanos = now;
-        return !run("get", epoch).equals(Long.toString(epoch));
+        return !runMark("get", epoch).equals(Long.toString(epoch));
     }
 
     private void mark(long epoch) {
-        run("set", epoch);
+        runMark("set", epoch);
         marked = true;
         checkedNanos = System.nanoTime();
     }
 
-    private String run(String what, long epoch) {
+    private String runMark(String what, long epoch) {
         return scripts.run(MARK, List.of(marker), List.of(what, Long.toString(epoch)))
                 .map(answer -> answer == null ? "" : answer.toString())
                 .await()
-                .atMost(PATIENCE);
+                .atMost(CALL_TIMEOUT);
     }
 }

@@ -7,7 +7,7 @@ import io.quartermaster.platform.GpuAmount;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.TenantTransactions;
 import io.quartermaster.platform.redis.RedisScriptRunner;
-import io.quartermaster.platform.redis.RedisScriptRunner.RedisAway;
+import io.quartermaster.platform.redis.RedisScriptRunner.RedisUnavailable;
 import io.quartermaster.workloads.counters.CounterField.Amount;
 import io.quartermaster.workloads.counters.CounterField.Measure;
 import io.quartermaster.workloads.counters.CounterField.Waiting;
@@ -109,18 +109,18 @@ class LiveUsage {
             Set<Amount> quotas,
             Set<UUID> open) {}
 
-    Uni<LiveUsageApi.Live> now(TenantId tenant) {
-        return redis.hgetall(LiveCounters.key(tenant))
-                .map(LiveUsage::published)
-                .onFailure(RedisAway.class)
+    Uni<LiveUsageApi.Live> currentUsage(TenantId tenant) {
+        return redis.hgetall(LiveCounters.countersKey(tenant))
+                .map(LiveUsage::parsePublished)
+                .onFailure(RedisUnavailable.class)
                 .recoverWithItem(Optional.empty())
                 .chain(published -> transactions.in(tenant, session -> published
                         .map(figures -> Uni.createFrom().item(figures))
-                        .orElseGet(() -> count(session, tenant))
-                        .chain(figures -> names(session, tenant).map(names -> live(figures, names)))));
+                        .orElseGet(() -> countInDatabase(session, tenant))
+                        .chain(figures -> readNames(session, tenant).map(names -> toView(figures, names)))));
     }
 
-    private static Optional<Figures> published(Response hash) {
+    private static Optional<Figures> parsePublished(Response hash) {
         SortedMap<CounterField, Long> values = new TreeMap<>();
         Map<String, String> other = new HashMap<>();
         for (String key : hash.getKeys()) {
@@ -135,33 +135,33 @@ class LiveUsage {
                         new Figures(Instant.ofEpochMilli(Long.parseLong(asOf)), LiveUsageApi.Source.REDIS, values));
     }
 
-    private Uni<Figures> count(Mutiny.Session session, TenantId tenant) {
+    private Uni<Figures> countInDatabase(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery(FACTS, String.class)
                 .setParameter("tenant", tenant.value())
                 .getSingleResult()
                 .map(text -> {
                     JsonNode facts = read(text);
                     LiveCounterTotals liveCounterTotals = new LiveCounterTotals();
-                    liveCounterTotals.tenant(tenant, true, amounts(facts.get("reserved")));
+                    liveCounterTotals.setTenant(tenant, true, amounts(facts.get("reserved")));
                     for (JsonNode policy : facts.get("policies")) {
-                        liveCounterTotals.policy(
+                        liveCounterTotals.setPolicy(
                                 tenant,
                                 id(policy.get("id")),
                                 policy.get("group").asText(),
                                 amounts(policy.get("reserved")));
                     }
                     for (JsonNode workload : facts.get("workloads")) {
-                        liveCounterTotals.workload(counted(tenant, workload));
+                        liveCounterTotals.setWorkload(toCountedWorkload(tenant, workload));
                     }
                     Instant at = OffsetDateTime.parse(facts.get("at").asText()).toInstant();
                     return new Figures(
                             at,
                             LiveUsageApi.Source.DATABASE,
-                            liveCounterTotals.whole(tenant).values());
+                            liveCounterTotals.allCountersOf(tenant).values());
                 });
     }
 
-    private static CountedWorkload counted(TenantId tenant, JsonNode workload) {
+    private static CountedWorkload toCountedWorkload(TenantId tenant, JsonNode workload) {
         List<UUID> pools = new ArrayList<>();
         List<Long> gpuMilli = new ArrayList<>();
         workload.get("pools").forEach(pool -> pools.add(id(pool)));
@@ -181,7 +181,7 @@ class LiveUsage {
                 place);
     }
 
-    private Uni<Names> names(Mutiny.Session session, TenantId tenant) {
+    private Uni<Names> readNames(Mutiny.Session session, TenantId tenant) {
         return session.createNativeQuery(NAMES, String.class)
                 .setParameter("tenant", tenant.value())
                 .getSingleResult()
@@ -206,7 +206,7 @@ class LiveUsage {
                 });
     }
 
-    private static LiveUsageApi.Live live(Figures figures, Names names) {
+    private static LiveUsageApi.Live toView(Figures figures, Names names) {
         List<LiveUsageApi.OfPool> pools = new ArrayList<>();
         List<LiveUsageApi.OfPolicy> policies = new ArrayList<>();
         List<LiveUsageApi.OfQueue> queues = new ArrayList<>();

@@ -28,6 +28,6 @@ public class LiveUsageResource {
     @RequiresPermission(Permission.USAGE_READ)
     @Operation(operationId = "showLiveUsage", summary = "Shows waiting and used GPUs now, by pool and policy")
     public Uni<LiveUsageApi.Live> live(@PathParam("tenant") String tenant) {
-        return usage.now(new TenantId(tenant));
+        return usage.currentUsage(new TenantId(tenant));
     }
 }

@@ -40,7 +40,7 @@ class FeedStore {
     record Entry(long seq, String kind, WatchApi.Event event) {}
 
     /** Reads the entries after a number, in the order of their numbers. */
-    Uni<List<Entry>> after(TenantId tenant, long seq) {
+    Uni<List<Entry>> readAfter(TenantId tenant, long seq) {
         return transactions.in(tenant, session -> session.createNativeQuery(AFTER, String.class)
                 .setParameter("tenant", tenant.value())
                 .setParameter("after", seq)
@@ -50,7 +50,7 @@ class FeedStore {
     }
 
     /** The number of the newest entry; zero if there is none. */
-    Uni<Long> newest(TenantId tenant) {
+    Uni<Long> newestSeq(TenantId tenant) {
         return transactions.in(tenant, session -> session.createNativeQuery(
                         "select coalesce(max(seq), 0) from feed where tenant_id = :tenant", Long.class)
                 .setParameter("tenant", tenant.value())
@@ -61,7 +61,7 @@ class FeedStore {
      * Whether every entry after this number still exists: the entry itself or an older one exists, or no entry of the
      * tenant's new feed was deleted yet. Empty if entries are missing, otherwise the number from which to continue.
      */
-    Uni<OptionalLong> resumable(TenantId tenant, long seq) {
+    Uni<OptionalLong> resumableSeq(TenantId tenant, long seq) {
         return transactions
                 .in(tenant, session -> session.createNativeQuery("""
                                 select exists (select 1 from feed where tenant_id = :tenant and seq <= :seq)

@@ -19,18 +19,18 @@ import java.util.concurrent.ConcurrentHashMap;
 @ApplicationScoped
 class FeedWakeups {
 
-    private static final String ALL = "qm:{*}:feed";
+    private static final String ALL_FEEDS = "qm:{*}:feed";
 
     private final ReactiveRedisDataSource redis;
     private final Wakeups wakeups;
-    private final Map<String, Waiting> byChannel = new ConcurrentHashMap<>();
+    private final Map<String, Waiters> byChannel = new ConcurrentHashMap<>();
 
     /**
      * The views that wait for a channel, and the number of its wake-ups, so that none is lost between a read and a
      * wait.
      */
-    private static final class Waiting {
-        private long turns;
+    private static final class Waiters {
+        private long wakeupCount;
         private final Set<UniEmitter<? super Long>> emitters = ConcurrentHashMap.newKeySet();
     }
 
@@ -42,7 +42,7 @@ class FeedWakeups {
     void start(@Observes StartupEvent event) {
         wakeups.onNotification(this::wake);
         redis.pubsub(String.class)
-                .subscribeAsMessagesToPatterns(ALL)
+                .subscribeAsMessagesToPatterns(ALL_FEEDS)
                 .onFailure()
                 .retry()
                 .withBackOff(Duration.ofMillis(200), Duration.ofSeconds(5))
@@ -51,14 +51,14 @@ class FeedWakeups {
                 .with(message -> wake(message.getChannel()), failure -> {});
     }
 
-    /** The number of wake-ups so far. Get it before reading the feed, and pass it to {@link #after}. */
-    long turn(TenantId tenant) {
-        Waiting waiting = byChannel.get(Wakeups.feed(tenant));
-        if (waiting == null) {
+    /** The number of wake-ups so far. Get it before reading the feed, and pass it to {@link #awaitWakeup}. */
+    long wakeupCount(TenantId tenant) {
+        Waiters waiters = byChannel.get(Wakeups.feedChannel(tenant));
+        if (waiters == null) {
             return 0;
         }
-        synchronized (waiting) {
-            return waiting.turns;
+        synchronized (waiters) {
+            return waiters.wakeupCount;
         }
     }
 
@@ -66,36 +66,36 @@ class FeedWakeups {
      * Completes at the first wake-up after that number, at the latest after the given time. Then the caller reads the
      * feed.
      */
-    Uni<Long> after(TenantId tenant, long turn, Duration atMost) {
-        Waiting waiting = byChannel.computeIfAbsent(Wakeups.feed(tenant), channel -> new Waiting());
+    Uni<Long> awaitWakeup(TenantId tenant, long seenCount, Duration atMost) {
+        Waiters waiters = byChannel.computeIfAbsent(Wakeups.feedChannel(tenant), channel -> new Waiters());
         return Uni.createFrom()
                 .<Long>emitter(emitter -> {
-                    synchronized (waiting) {
-                        if (waiting.turns != turn) {
-                            emitter.complete(waiting.turns);
+                    synchronized (waiters) {
+                        if (waiters.wakeupCount != seenCount) {
+                            emitter.complete(waiters.wakeupCount);
                             return;
                         }
-                        waiting.emitters.add(emitter);
+                        waiters.emitters.add(emitter);
                     }
-                    emitter.onTermination(() -> waiting.emitters.remove(emitter));
+                    emitter.onTermination(() -> waiters.emitters.remove(emitter));
                 })
                 .ifNoItem()
                 .after(atMost)
-                .recoverWithItem(turn);
+                .recoverWithItem(seenCount);
     }
 
     private void wake(String channel) {
-        Waiting waiting = byChannel.get(channel);
-        if (waiting == null) {
+        Waiters waiters = byChannel.get(channel);
+        if (waiters == null) {
             return;
         }
         Set<UniEmitter<? super Long>> woken;
-        long turns;
-        synchronized (waiting) {
-            turns = ++waiting.turns;
-            woken = Set.copyOf(waiting.emitters);
-            waiting.emitters.clear();
+        long wakeupCount;
+        synchronized (waiters) {
+            wakeupCount = ++waiters.wakeupCount;
+            woken = Set.copyOf(waiters.emitters);
+            waiters.emitters.clear();
         }
-        woken.forEach(emitter -> emitter.complete(turns));
+        woken.forEach(emitter -> emitter.complete(wakeupCount));
     }
 }

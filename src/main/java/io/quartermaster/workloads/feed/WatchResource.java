@@ -74,10 +74,10 @@ public class WatchResource {
                 new WorkloadStreams.Viewer(currentCaller.current(), currentCaller.tokenExpiry());
         Optional<UUID> only = Optional.ofNullable(workload).map(WatchResource::workload);
         return workloadStreams
-                .begin(id, lastEventId)
+                .startingSeq(id, lastEventId)
                 .onItem()
-                .transformToMulti(
-                        from -> workloadStreams.after(id, viewer, from, only).map(signal -> event(sse, signal)))
+                .transformToMulti(from ->
+                        workloadStreams.signalsAfter(id, viewer, from, only).map(signal -> event(sse, signal)))
                 // The stream has begun by then, so a refusal is an event in it, and ends it.
                 .onFailure(ProblemException.class)
                 .recoverWithItem(refused -> problem(sse, ((ProblemException) refused).problem()));

@@ -30,17 +30,17 @@ import org.jspecify.annotations.Nullable;
 @ApplicationScoped
 class WorkloadStreams {
 
-    private static final Duration HEARTBEAT = Duration.ofSeconds(15);
-    private static final Duration LONGEST = Duration.ofMinutes(15);
+    private static final Duration HEARTBEAT_INTERVAL = Duration.ofSeconds(15);
+    private static final Duration MAX_DURATION = Duration.ofMinutes(15);
     /** If Keycloak does not confirm within this time whether the caller exists, the view continues. */
-    private static final Duration KEYCLOAK_PATIENCE = Duration.ofSeconds(5);
+    private static final Duration KEYCLOAK_TIMEOUT = Duration.ofSeconds(5);
 
     private final FeedStore feed;
     private final FeedWakeups wakeups;
     private final WorkloadsConfig config;
     private final LiveRights rights;
     private final RealmUsers users;
-    private final Map<TenantId, Integer> open = new ConcurrentHashMap<>();
+    private final Map<TenantId, Integer> openViews = new ConcurrentHashMap<>();
 
     WorkloadStreams(FeedStore feed, FeedWakeups wakeups, WorkloadsConfig config, LiveRights rights, RealmUsers users) {
         this.feed = feed;
@@ -53,9 +53,9 @@ class WorkloadStreams {
     /** @param tokenExpiry when the viewer's right to the view ends, unless it presents a newer token */
     record Viewer(Caller caller, Instant tokenExpiry) {
 
-        Duration longest() {
+        Duration maxDuration() {
             Duration left = Duration.between(Instant.now(), tokenExpiry);
-            return left.compareTo(LONGEST) > 0 ? LONGEST : left.isPositive() ? left : Duration.ofMillis(1);
+            return left.compareTo(MAX_DURATION) > 0 ? MAX_DURATION : left.isPositive() ? left : Duration.ofMillis(1);
         }
     }
 
@@ -72,11 +72,11 @@ class WorkloadStreams {
      *
      * @param lastSeen the value that the client sent as {@code Last-Event-ID}
      */
-    Uni<Long> begin(TenantId tenant, @Nullable String lastSeen) {
+    Uni<Long> startingSeq(TenantId tenant, @Nullable String lastSeen) {
         if (lastSeen == null || lastSeen.isBlank()) {
-            return feed.newest(tenant);
+            return feed.newestSeq(tenant);
         }
-        return feed.resumable(tenant, number(lastSeen))
+        return feed.resumableSeq(tenant, parseSeq(lastSeen))
                 .map(from -> from.orElseThrow(() -> ProblemException.of(
                         410,
                         "feed-entry-gone",
@@ -84,75 +84,76 @@ class WorkloadStreams {
                                 + " watch from now")));
     }
 
-    Multi<Signal> after(TenantId tenant, Viewer viewer, long seq, Optional<UUID> workload) {
+    Multi<Signal> signalsAfter(TenantId tenant, Viewer viewer, long seq, Optional<UUID> workload) {
         return Multi.createFrom()
                 .deferred(() -> {
-                    enter(tenant);
+                    acquireView(tenant);
                     View view = new View(tenant, viewer.caller(), seq, workload);
                     return Multi.createBy()
                             .repeating()
-                            .uni(view::turn)
-                            .whilst(signals -> !view.isOver())
+                            .uni(view::nextSignals)
+                            .whilst(signals -> !view.hasEnded())
                             .onItem()
                             .<Signal>disjoint()
                             .onTermination()
-                            .invoke(() -> leave(tenant));
+                            .invoke(() -> releaseView(tenant));
                 })
                 .select()
-                .first(viewer.longest());
+                .first(viewer.maxDuration());
     }
 
     private final class View {
         private final TenantId tenant;
         private final Caller caller;
         private final Optional<UUID> workload;
-        private long seen;
-        private long spokenNanos = System.nanoTime();
-        private long checkedNanos = spokenNanos;
-        private volatile boolean over;
+        private long lastSeq;
+        private long lastSentNanos = System.nanoTime();
+        private long lastCheckNanos = lastSentNanos;
+        private volatile boolean ended;
 
         View(TenantId tenant, Caller caller, long seq, Optional<UUID> workload) {
             this.tenant = tenant;
             this.caller = caller;
-            this.seen = seq;
+            this.lastSeq = seq;
             this.workload = workload;
         }
 
-        boolean isOver() {
-            return over;
+        boolean hasEnded() {
+            return ended;
         }
 
-        Uni<List<Signal>> turn() {
+        Uni<List<Signal>> nextSignals() {
             long now = System.nanoTime();
-            if (now - checkedNanos < config.watchRecheck().toNanos()) {
-                return read();
+            if (now - lastCheckNanos < config.watchRecheck().toNanos()) {
+                return readSignals();
             }
-            checkedNanos = now;
+            lastCheckNanos = now;
             return isEntitled().chain(entitled -> {
-                over = !entitled;
-                return entitled ? read() : Uni.createFrom().item(List.<Signal>of());
+                ended = !entitled;
+                return entitled ? readSignals() : Uni.createFrom().item(List.<Signal>of());
             });
         }
 
         private Uni<Boolean> isEntitled() {
             return rights.mayRead(caller, tenant, Permission.WORKLOADS_READ)
                     .chain(may -> may
-                            ? users.has(caller, KEYCLOAK_PATIENCE).onFailure().recoverWithItem(true)
+                            ? users.exists(caller, KEYCLOAK_TIMEOUT).onFailure().recoverWithItem(true)
                             : Uni.createFrom().item(false));
         }
 
-        private Uni<List<Signal>> read() {
-            long turn = wakeups.turn(tenant);
-            return feed.after(tenant, seen)
+        private Uni<List<Signal>> readSignals() {
+            long wakeupCount = wakeups.wakeupCount(tenant);
+            return feed.readAfter(tenant, lastSeq)
                     .chain(entries -> entries.isEmpty()
-                            ? wakeups.after(tenant, turn, config.watchPoll()).map(woken -> List.<FeedStore.Entry>of())
+                            ? wakeups.awaitWakeup(tenant, wakeupCount, config.watchPoll())
+                                    .map(woken -> List.<FeedStore.Entry>of())
                             : Uni.createFrom().item(entries))
-                    .map(this::signals);
+                    .map(this::toSignals);
         }
 
-        private List<Signal> signals(List<FeedStore.Entry> entries) {
+        private List<Signal> toSignals(List<FeedStore.Entry> entries) {
             if (!entries.isEmpty()) {
-                seen = entries.getLast().seq();
+                lastSeq = entries.getLast().seq();
             }
             List<Signal> signals = entries.stream()
                     .filter(entry -> workload.isEmpty()
@@ -160,31 +161,31 @@ class WorkloadStreams {
                     .<Signal>map(Signal.Entry::new)
                     .toList();
             long now = System.nanoTime();
-            if (signals.isEmpty() && now - spokenNanos < HEARTBEAT.toNanos()) {
+            if (signals.isEmpty() && now - lastSentNanos < HEARTBEAT_INTERVAL.toNanos()) {
                 return signals;
             }
-            spokenNanos = now;
+            lastSentNanos = now;
             return signals.isEmpty() ? List.of(new Signal.Heartbeat()) : signals;
         }
     }
 
-    private void enter(TenantId tenant) {
-        int most = config.watchersPerTenant();
-        int now = open.merge(tenant, 1, Integer::sum);
-        if (now > most) {
-            leave(tenant);
+    private void acquireView(TenantId tenant) {
+        int max = config.watchersPerTenant();
+        int now = openViews.merge(tenant, 1, Integer::sum);
+        if (now > max) {
+            releaseView(tenant);
             throw ProblemException.of(
                     429,
                     "too-many-watches",
-                    "a tenant may keep " + most + " live views open on one replica; close one first");
+                    "a tenant may keep " + max + " live views open on one replica; close one first");
         }
     }
 
-    private void leave(TenantId tenant) {
-        open.computeIfPresent(tenant, (id, count) -> count == 1 ? null : count - 1);
+    private void releaseView(TenantId tenant) {
+        openViews.computeIfPresent(tenant, (id, count) -> count == 1 ? null : count - 1);
     }
 
-    private static long number(String text) {
+    private static long parseSeq(String text) {
         try {
             long number = Long.parseLong(text.strip());
             if (number >= 0) {

@@ -41,11 +41,11 @@ class KeycloakAdminTest {
             KeycloakAdmin admin = admin(server.port());
             server.hangs = true;
             List<CompletableFuture<Boolean>> calls = new ArrayList<>();
-            for (int i = 0; i < 3 * KeycloakAdmin.SIDE_BY_SIDE; i++) {
+            for (int i = 0; i < 3 * KeycloakAdmin.MAX_CONCURRENT_CALLS; i++) {
                 calls.add(exists(admin, SHORT));
             }
             for (CompletableFuture<Boolean> call : calls) {
-                assertThat(failureOf(call).isAway()).isTrue();
+                assertThat(failureOf(call).isUnavailable()).isTrue();
             }
             assertThat(server.hanging.get()).isPositive();
             server.hangs = false;
@@ -66,7 +66,7 @@ class KeycloakAdminTest {
                     // the request, up to its end
                 }
             }
-            assertThat(failureOf(call).isAway()).isTrue();
+            assertThat(failureOf(call).isUnavailable()).isTrue();
             admin.close();
         }
     }
@@ -107,14 +107,14 @@ class KeycloakAdminTest {
             KeycloakAdmin admin = admin(server.port());
             for (int status : List.of(502, 503, 504)) {
                 server.status = status;
-                assertThat(failureOf(exists(admin, LONG)).isAway())
+                assertThat(failureOf(exists(admin, LONG)).isUnavailable())
                         .as("%s", status)
                         .isTrue();
             }
             server.status = 500;
             KeycloakFailure failure = failureOf(exists(admin, LONG));
 
-            assertThat(failure.isAway()).isFalse();
+            assertThat(failure.isUnavailable()).isFalse();
             assertThat(KeycloakFailureMapper.problem(failure).problem().status())
                     .isEqualTo(502);
             admin.close();
@@ -127,7 +127,7 @@ class KeycloakAdminTest {
             KeycloakAdmin admin = admin(server.port());
             CountDownLatch stop = new CountDownLatch(1);
             List<CompletableFuture<Boolean>> walks = new ArrayList<>();
-            for (int i = 0; i < 2 * KeycloakAdmin.SIDE_BY_SIDE; i++) {
+            for (int i = 0; i < 2 * KeycloakAdmin.MAX_CONCURRENT_CALLS; i++) {
                 walks.add(admin.call(LONG, keycloak -> {
                             while (stop.getCount() > 0) {
                                 keycloak.realm("acme").exists();
@@ -143,7 +143,7 @@ class KeycloakAdminTest {
             for (CompletableFuture<Boolean> walk : walks) {
                 assertThat(walk.get(10, TimeUnit.SECONDS)).isTrue();
             }
-            assertThat(server.mostAtOnce.get()).isLessThanOrEqualTo(KeycloakAdmin.SIDE_BY_SIDE);
+            assertThat(server.mostAtOnce.get()).isLessThanOrEqualTo(KeycloakAdmin.MAX_CONCURRENT_CALLS);
             admin.close();
         }
     }
@@ -156,7 +156,7 @@ class KeycloakAdminTest {
             CompletableFuture<Boolean> first = exists(admin, LONG);
             CompletableFuture<Boolean> second = exists(admin, SHORT);
 
-            assertThat(failureOf(second).isAway()).isTrue();
+            assertThat(failureOf(second).isUnavailable()).isTrue();
             assertThat(first).isNotDone();
             server.release.countDown();
             assertThat(first.get(5, TimeUnit.SECONDS)).isTrue();
@@ -232,8 +232,8 @@ class KeycloakAdminTest {
                 .subscribeAsCompletionStage();
     }
 
-    private static CompletableFuture<Boolean> exists(KeycloakAdmin admin, Duration patience) {
-        return admin.call(patience, keycloak -> keycloak.realm("acme").exists()).subscribeAsCompletionStage();
+    private static CompletableFuture<Boolean> exists(KeycloakAdmin admin, Duration timeout) {
+        return admin.call(timeout, keycloak -> keycloak.realm("acme").exists()).subscribeAsCompletionStage();
     }
 
     private static KeycloakFailure failureOf(CompletableFuture<Boolean> call)

@@ -72,16 +72,16 @@ class QuotaFieldsTest {
                 .withOverride(higher)
                 .drainedBy(700);
 
-        QuotaTerms kept = QuotaTerms.reserving(2_000).withLimit(3_000).turningAs(standing);
+        QuotaTerms kept = QuotaTerms.reserving(2_000).withLimit(3_000).withTransitionsOf(standing);
         assertThat(kept.override()).contains(higher);
         assertThat(kept.drainByMillis()).hasValue(700);
-        assertThat(kept.standingAt(100).limitGpuMilli()).hasValue(8_000);
+        assertThat(kept.effectiveAt(100).limitGpuMilli()).hasValue(8_000);
         assertThat(QuotaTerms.reserving(2_000)
                         .drainedBy(900)
-                        .turningAs(standing)
+                        .withTransitionsOf(standing)
                         .drainByMillis())
                 .hasValue(900);
-        assertThatThrownBy(() -> QuotaTerms.reserving(9_000).turningAs(standing))
+        assertThatThrownBy(() -> QuotaTerms.reserving(9_000).withTransitionsOf(standing))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

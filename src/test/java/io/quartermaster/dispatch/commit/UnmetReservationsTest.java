@@ -34,48 +34,48 @@ class UnmetReservationsTest {
 
     @Test
     void itBeginsWhenWorkWithinTheReservationFindsNoRoomAndEndsWhenItStarts() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
+        unmet.setReserved(ACME, Map.of(POOL, 4_000L), Map.of());
         WorkloadRecord work = waits(ACME, 1, 2_000, Reason.Code.NO_CAPACITY);
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 2_000));
-        assertThat(unmet.changed()).isEmpty();
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, POOL, 2_000));
+        assertThat(unmet.drainChanges()).isEmpty();
 
-        unmet.holds(work, POOL, 2_000);
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 0));
+        unmet.setHolding(work, POOL, 2_000);
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, POOL, 0));
     }
 
     @Test
     void whatAFenceOfTheTenantsOwnKeepsFromItsRightIsNotOwedToIt() {
         WorkloadRecord work = waits(ACME, 1, 2_000, Reason.Code.NO_CAPACITY);
         Map<UUID, List<PoolId>> fence = Map.of(work.terms().policy(), List.of(new PoolId("pool")));
-        unmet.reserved(ACME, Map.of(POOL, 4_000L), fence);
-        assertThat(unmet.changed()).isEmpty();
+        unmet.setReserved(ACME, Map.of(POOL, 4_000L), fence);
+        assertThat(unmet.drainChanges()).isEmpty();
 
-        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 2_000));
+        unmet.setReserved(ACME, Map.of(POOL, 4_000L), Map.of());
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, POOL, 2_000));
     }
 
     @Test
     void itEndsWhenTheWorkLeaves() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
+        unmet.setReserved(ACME, Map.of(POOL, 4_000L), Map.of());
         waits(ACME, 1, 2_000, Reason.Code.FRAGMENTED);
-        unmet.changed();
+        unmet.drainChanges();
 
-        unmet.workload(Records.workload(
+        unmet.setWorkload(Records.workload(
                 ACME, 1, "cancelled", DesiredState.CANCEL, 2_000, PreemptionAction.REQUEUE, Optional.empty()));
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 0));
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, POOL, 0));
     }
 
     @Test
     void onlyWhatFitsIntoTheReservationBesideWhatIsUsedCounts() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
-        unmet.holds(Records.waiting(ACME, 1, 1_000), POOL, 1_000);
+        unmet.setReserved(ACME, Map.of(POOL, 4_000L), Map.of());
+        unmet.setHolding(Records.waiting(ACME, 1, 1_000), POOL, 1_000);
         waits(ACME, 2, 4_000, Reason.Code.NO_CAPACITY);
         waits(ACME, 3, 2_000, Reason.Code.NO_CAPACITY);
         waits(ACME, 4, 2_000, Reason.Code.BEHIND);
         waits(ACME, 5, 1_000, Reason.Code.BEHIND);
         waits(UMBRELLA, 6, 1_000, Reason.Code.NO_CAPACITY);
 
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 3_000));
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, POOL, 3_000));
     }
 
     @ParameterizedTest
@@ -83,47 +83,47 @@ class UnmetReservationsTest {
             mode = EnumSource.Mode.EXCLUDE,
             names = {"NODES_CLOSED", "HELD_FOR_OTHERS", "BEHIND", "NO_CAPACITY", "FRAGMENTED"})
     void whatTheTenantsOwnRulesKeepFromStartingAsksForNothing(Reason.Code code) {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
+        unmet.setReserved(ACME, Map.of(POOL, 4_000L), Map.of());
         waits(ACME, 1, 1_000, code);
-        assertThat(unmet.changed()).isEmpty();
+        assertThat(unmet.drainChanges()).isEmpty();
     }
 
     @Test
     void aReasonThatBecomesAnotherEndsIt() {
-        unmet.reserved(ACME, Map.of(POOL, 4_000L), Map.of());
+        unmet.setReserved(ACME, Map.of(POOL, 4_000L), Map.of());
         waits(ACME, 1, 1_000, Reason.Code.NO_CAPACITY);
-        unmet.changed();
+        unmet.drainChanges();
 
-        unmet.reasons(List.of(wait(1, Reason.Code.NOMINATED)));
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 0));
+        unmet.applyReasons(List.of(wait(1, Reason.Code.NOMINATED)));
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, POOL, 0));
     }
 
     @Test
     void workThatMayUseSeveralPoolsCountsInTheFirstThatOwesItRoom() {
-        unmet.reserved(ACME, Map.of(POOL, 500L, OTHER, 4_000L), Map.of());
-        unmet.workload(Records.waiting(ACME, 1, 1_000));
-        unmet.reasons(List.of(new WaitReasons(
+        unmet.setReserved(ACME, Map.of(POOL, 500L, OTHER, 4_000L), Map.of());
+        unmet.setWorkload(Records.waiting(ACME, 1, 1_000));
+        unmet.applyReasons(List.of(new WaitReasons(
                 EngineFacts.id(new UUID(4, 1)),
                 List.of(reason("pool", Reason.Code.NO_CAPACITY), reason("other", Reason.Code.NO_CAPACITY)))));
 
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, OTHER, 1_000));
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, OTHER, 1_000));
     }
 
     @Test
     void aCutReservationEndsItAndWhatWasToldBeforeIsNotToldAgain() {
-        unmet.told(new Level(ACME, POOL, 1_000));
-        unmet.reserved(ACME, Map.of(POOL, 1_000L), Map.of());
+        unmet.setPublished(new Level(ACME, POOL, 1_000));
+        unmet.setReserved(ACME, Map.of(POOL, 1_000L), Map.of());
         waits(ACME, 1, 1_000, Reason.Code.NO_CAPACITY);
-        assertThat(unmet.changed()).isEmpty();
+        assertThat(unmet.drainChanges()).isEmpty();
 
-        unmet.reserved(ACME, Map.of(), Map.of());
-        assertThat(unmet.changed()).containsExactly(new Level(ACME, POOL, 0));
+        unmet.setReserved(ACME, Map.of(), Map.of());
+        assertThat(unmet.drainChanges()).containsExactly(new Level(ACME, POOL, 0));
     }
 
     private WorkloadRecord waits(TenantId tenant, long number, long gpuMilli, Reason.Code code) {
         WorkloadRecord work = Records.waiting(tenant, number, gpuMilli);
-        unmet.workload(work);
-        unmet.reasons(List.of(wait(number, code)));
+        unmet.setWorkload(work);
+        unmet.applyReasons(List.of(wait(number, code)));
         return work;
     }
 

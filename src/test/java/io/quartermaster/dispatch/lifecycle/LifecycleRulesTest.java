@@ -31,12 +31,12 @@ class LifecycleRulesTest {
 
     @Test
     void aWishIsFollowedAtOnceByWorkThatHoldsNothing() {
-        assertThat(LifecycleRules.next(waiting(DesiredState.RUN), Set.of())).isEqualTo(new LifecycleStep.Stay());
+        assertThat(LifecycleRules.next(waiting(DesiredState.RUN), Set.of())).isEqualTo(new LifecycleStep.NoStep());
         assertThat(LifecycleRules.next(waiting(DesiredState.HOLD), Set.of()))
-                .isEqualTo(new LifecycleStep.Become(new WorkloadState.Held(), Optional.empty()));
+                .isEqualTo(new LifecycleStep.ChangeState(new WorkloadState.Held(), Optional.empty()));
         assertThat(LifecycleRules.next(waiting(DesiredState.CANCEL), Set.of()))
-                .isEqualTo(
-                        new LifecycleStep.Become(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
+                .isEqualTo(new LifecycleStep.ChangeState(
+                        new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
     }
 
     @Test
@@ -45,8 +45,8 @@ class LifecycleRulesTest {
                 .isEqualTo(new LifecycleStep.Progress(new WorkloadAttemptState.Starting()));
         assertThat(next(DesiredState.RUN, "starting", report(N1, "running")))
                 .isEqualTo(new LifecycleStep.Progress(new WorkloadAttemptState.Running()));
-        assertThat(next(DesiredState.RUN, "running", report(N1, "starting"))).isEqualTo(new LifecycleStep.Stay());
-        assertThat(next(DesiredState.RUN, "starting")).isEqualTo(new LifecycleStep.Stay());
+        assertThat(next(DesiredState.RUN, "running", report(N1, "starting"))).isEqualTo(new LifecycleStep.NoStep());
+        assertThat(next(DesiredState.RUN, "starting")).isEqualTo(new LifecycleStep.NoStep());
     }
 
     @Test
@@ -54,7 +54,7 @@ class LifecycleRulesTest {
         assertThat(next(DesiredState.CANCEL, "running", report(N1, "running")))
                 .isEqualTo(new LifecycleStep.AskToStop(AttemptStopReason.CANCELLED));
         assertThat(next(DesiredState.CANCEL, "stopping", report(N1, "stopping")))
-                .isEqualTo(new LifecycleStep.Stay());
+                .isEqualTo(new LifecycleStep.NoStep());
         assertThat(next(DesiredState.CANCEL, "stopping", ended(N1, "cancelled")))
                 .isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.state())
                         .isEqualTo(new WorkloadState.Cancelled()));
@@ -130,7 +130,7 @@ class LifecycleRulesTest {
     void aWorkerThatHasDoneItsPartEndsNobodyElse() {
         LiveAttempt gang = attempt("running", List.of(N1, N2), ended(N1, "succeeded"), report(N2, "running"));
         assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(gang)), Set.of()))
-                .isEqualTo(new LifecycleStep.Stay());
+                .isEqualTo(new LifecycleStep.NoStep());
         LiveAttempt over = attempt("running", List.of(N1, N2), ended(N1, "succeeded"), ended(N2, "succeeded"));
         assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(over)), Set.of()))
                 .isInstanceOfSatisfying(LifecycleStep.End.class, end -> assertThat(end.state())
@@ -152,13 +152,13 @@ class LifecycleRulesTest {
                 .isEqualTo(new SurplusStep.Progress(new WorkloadAttemptState.Running()));
         assertThat(surplus(core, attempt("running", List.of(N2), ended(N2, "failed")), Set.of()))
                 .isInstanceOfSatisfying(
-                        SurplusStep.End.class, end -> assertThat(end.forGood()).isTrue());
+                        SurplusStep.End.class, end -> assertThat(end.isFinal()).isTrue());
         assertThat(surplus(core, attempt("running", List.of(N2), report(N2, "running")), Set.of(N2)))
                 .isInstanceOfSatisfying(
-                        SurplusStep.End.class, end -> assertThat(end.forGood()).isFalse());
+                        SurplusStep.End.class, end -> assertThat(end.isFinal()).isFalse());
         assertThat(surplus(core, attempt("stopping", List.of(N2), report(N2, "stopping")), Set.of()))
-                .isEqualTo(new SurplusStep.Stay());
-        LiveAttempt stopping = core.told(AttemptStopReason.CANCELLED, 1);
+                .isEqualTo(new SurplusStep.NoStep());
+        LiveAttempt stopping = core.withStop(AttemptStopReason.CANCELLED, 1);
         assertThat(surplus(stopping, attempt("running", List.of(N2), report(N2, "running")), Set.of()))
                 .isEqualTo(new SurplusStep.AskToStop(AttemptStopReason.CANCELLED));
     }
@@ -167,13 +167,13 @@ class LifecycleRulesTest {
     void theWorkloadIsOverOnlyAfterItsSurplusWorkers() {
         SurplusWorker worker = new SurplusWorker(1, attempt("running", List.of(N2), report(N2, "running")));
         LiveAttempt core =
-                attempt("running", List.of(N1), ended(N1, "succeeded")).with(Surplus.NONE.and(worker));
+                attempt("running", List.of(N1), ended(N1, "succeeded")).with(Surplus.NONE.plus(worker));
         assertThat(LifecycleRules.next(record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(core)), Set.of()))
                 .isEqualTo(new LifecycleStep.AskToStop(AttemptStopReason.INCOMPLETE));
-        LiveAttempt stopping = core.told(AttemptStopReason.INCOMPLETE, 1);
+        LiveAttempt stopping = core.withStop(AttemptStopReason.INCOMPLETE, 1);
         assertThat(LifecycleRules.next(
                         record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(stopping)), Set.of()))
-                .isEqualTo(new LifecycleStep.Stay());
+                .isEqualTo(new LifecycleStep.NoStep());
         assertThat(LifecycleRules.next(
                         record(DesiredState.RUN, PreemptionAction.REQUEUE, Optional.of(stopping.with(Surplus.NONE))),
                         Set.of()))
@@ -203,19 +203,18 @@ class LifecycleRulesTest {
 
     @Test
     void pausedWorkStaysAsLongAsItsProcessesCanGoOnAndItIsToRun() {
-        assertThat(paused("paused", DesiredState.RUN, Processes.STAND_STILL, true))
-                .isEqualTo(new LifecycleStep.Stay());
-        LifecycleStep starts = new LifecycleStep.Become(new WorkloadState.Waiting(), Optional.empty());
-        assertThat(paused("paused", DesiredState.RUN, Processes.STAND_STILL, false))
+        assertThat(paused("paused", DesiredState.RUN, Processes.SUSPENDED, true))
+                .isEqualTo(new LifecycleStep.NoStep());
+        LifecycleStep starts = new LifecycleStep.ChangeState(new WorkloadState.Waiting(), Optional.empty());
+        assertThat(paused("paused", DesiredState.RUN, Processes.SUSPENDED, false))
                 .isEqualTo(starts);
-        assertThat(paused("paused", DesiredState.RUN, Processes.BEING_ENDED, true))
-                .isEqualTo(starts);
-        assertThat(paused("paused", DesiredState.RUN, Processes.OVER, true)).isEqualTo(starts);
-        assertThat(paused("paused", DesiredState.HOLD, Processes.STAND_STILL, true))
-                .isEqualTo(new LifecycleStep.Become(new WorkloadState.Held(), Optional.empty()));
-        assertThat(paused("paused", DesiredState.CANCEL, Processes.STAND_STILL, true))
-                .isEqualTo(
-                        new LifecycleStep.Become(new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
+        assertThat(paused("paused", DesiredState.RUN, Processes.ENDING, true)).isEqualTo(starts);
+        assertThat(paused("paused", DesiredState.RUN, Processes.ENDED, true)).isEqualTo(starts);
+        assertThat(paused("paused", DesiredState.HOLD, Processes.SUSPENDED, true))
+                .isEqualTo(new LifecycleStep.ChangeState(new WorkloadState.Held(), Optional.empty()));
+        assertThat(paused("paused", DesiredState.CANCEL, Processes.SUSPENDED, true))
+                .isEqualTo(new LifecycleStep.ChangeState(
+                        new WorkloadState.Cancelled(), Optional.of("cancelled on request")));
     }
 
     @Test
@@ -228,21 +227,21 @@ class LifecycleRulesTest {
                         2_000,
                         PreemptionAction.PAUSE,
                         Optional.empty())
-                .leaving(Optional.of(left(Processes.STAND_STILL, true)));
+                .leaving(Optional.of(left(Processes.SUSPENDED, true)));
         assertThat(LifecycleRules.next(larger, Set.of()))
-                .isEqualTo(new LifecycleStep.Become(new WorkloadState.Waiting(), Optional.empty()));
+                .isEqualTo(new LifecycleStep.ChangeState(new WorkloadState.Waiting(), Optional.empty()));
     }
 
     @Test
     void whoseProcessesAreToEndWaitsUntilTheyAreOver() {
-        assertThat(paused("waiting", DesiredState.RUN, Processes.STAND_STILL, true))
-                .isEqualTo(new LifecycleStep.Stay());
-        assertThat(paused("waiting", DesiredState.RUN, Processes.BEING_ENDED, true))
-                .isEqualTo(new LifecycleStep.Stay());
-        assertThat(paused("waiting", DesiredState.RUN, Processes.OVER, true)).isEqualTo(new LifecycleStep.Left());
-        assertThat(paused("held", DesiredState.HOLD, Processes.OVER, true)).isEqualTo(new LifecycleStep.Left());
+        assertThat(paused("waiting", DesiredState.RUN, Processes.SUSPENDED, true))
+                .isEqualTo(new LifecycleStep.NoStep());
+        assertThat(paused("waiting", DesiredState.RUN, Processes.ENDING, true)).isEqualTo(new LifecycleStep.NoStep());
+        assertThat(paused("waiting", DesiredState.RUN, Processes.ENDED, true))
+                .isEqualTo(new LifecycleStep.PauseEnded());
+        assertThat(paused("held", DesiredState.HOLD, Processes.ENDED, true)).isEqualTo(new LifecycleStep.PauseEnded());
         WorkloadRecord leaving = Records.workload("waiting", DesiredState.RUN, PreemptionAction.PAUSE, Optional.empty())
-                .leaving(Optional.of(left(Processes.BEING_ENDED, true)));
+                .leaving(Optional.of(left(Processes.ENDING, true)));
         assertThat(leaving.isLeaving()).isTrue();
     }
 
@@ -261,7 +260,7 @@ class LifecycleRulesTest {
     void whatIsOverStaysOver() {
         WorkloadRecord over =
                 Records.workload("succeeded", DesiredState.CANCEL, PreemptionAction.REQUEUE, Optional.empty());
-        assertThat(LifecycleRules.next(over, Set.of())).isEqualTo(new LifecycleStep.Stay());
+        assertThat(LifecycleRules.next(over, Set.of())).isEqualTo(new LifecycleStep.NoStep());
     }
 
     private static LifecycleStep next(DesiredState desiredState, String state, Report... reports) {

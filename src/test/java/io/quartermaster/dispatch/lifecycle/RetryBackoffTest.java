@@ -29,9 +29,9 @@ class RetryBackoffTest {
     @Test
     void theDelayIsOverWhenItsTimeHasCome() {
         RetryBackoff lost = RetryBackoff.NONE.afterLoss(0, 100);
-        assertThat(lost.delays(1_099)).isTrue();
-        assertThat(lost.delays(1_100)).isFalse();
-        assertThat(lost.withoutDelay().delays(100)).isFalse();
+        assertThat(lost.isDelayedAt(1_099)).isTrue();
+        assertThat(lost.isDelayedAt(1_100)).isFalse();
+        assertThat(lost.withoutDelay().isDelayedAt(100)).isFalse();
         assertThat(lost.withoutDelay().afterLoss(2_000, 2_001).quickLosses()).isEqualTo(2);
         assertThat(lost.sentence())
                 .isEqualTo("Its last attempt was lost within a minute of being given GPUs; it is tried again at "

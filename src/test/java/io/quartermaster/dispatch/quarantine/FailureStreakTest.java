@@ -17,11 +17,11 @@ class FailureStreakTest {
     void theGaugeCountsFailuresInARowAndStartsAnewWhenACycleGoesWell() {
         FailureStreak streak = new FailureStreak(5, metrics);
 
-        streak.oneFailed();
-        streak.oneFailed();
+        streak.recordFailure();
+        streak.recordFailure();
         assertThat(gauge()).isEqualTo(2);
 
-        streak.oneWentWell();
+        streak.recordSuccess();
         assertThat(gauge()).isZero();
     }
 
@@ -30,7 +30,7 @@ class FailureStreakTest {
         FailureStreak streak = new FailureStreak(5, metrics);
 
         List<Long> alarms = LongStream.rangeClosed(1, 70)
-                .filter(n -> streak.oneFailed())
+                .filter(n -> streak.recordFailure())
                 .boxed()
                 .toList();
 
@@ -41,19 +41,19 @@ class FailureStreakTest {
     void aRowThatIsToBlameIsFoundBeforeTheAlarm() {
         for (int batch : List.of(1, 2, 7, 200, 1000, 5000)) {
             PoisonRowFinder poisonRowFinder = new PoisonRowFinder(batch);
-            FailureStreak streak = new FailureStreak(PoisonRowFinder.longestSearch(batch), metrics);
+            FailureStreak streak = new FailureStreak(PoisonRowFinder.maxSearchCycles(batch), metrics);
             List<Long> rows = LongStream.range(0, batch).boxed().toList();
 
             OptionalLong blamed = OptionalLong.empty();
             while (blamed.isEmpty()) {
-                List<Long> taken = taken(poisonRowFinder.take(), rows);
-                poisonRowFinder.took(taken, false);
+                List<Long> taken = taken(poisonRowFinder.beginCycle(), rows);
+                poisonRowFinder.recordRead(taken, false);
                 if (taken.contains(0L)) {
-                    assertThat(streak.oneFailed()).as("batch of %d", batch).isFalse();
-                    blamed = poisonRowFinder.failed();
+                    assertThat(streak.recordFailure()).as("batch of %d", batch).isFalse();
+                    blamed = poisonRowFinder.recordFailure();
                 } else {
-                    streak.oneWentWell();
-                    poisonRowFinder.succeeded();
+                    streak.recordSuccess();
+                    poisonRowFinder.recordSuccess();
                 }
             }
 
@@ -61,11 +61,11 @@ class FailureStreakTest {
         }
     }
 
-    private static List<Long> taken(PoisonRowFinder.Take take, List<Long> rows) {
-        return switch (take) {
-            case PoisonRowFinder.Take.Oldest(int limit, boolean leftovers) -> rows.subList(0, limit);
-            case PoisonRowFinder.Take.Nothing() -> List.of();
-            case PoisonRowFinder.Take.Only(long id) -> List.of(id);
+    private static List<Long> taken(PoisonRowFinder.Selection selection, List<Long> rows) {
+        return switch (selection) {
+            case PoisonRowFinder.Selection.Oldest(int limit, boolean leftovers) -> rows.subList(0, limit);
+            case PoisonRowFinder.Selection.None() -> List.of();
+            case PoisonRowFinder.Selection.Only(long id) -> List.of(id);
         };
     }
 

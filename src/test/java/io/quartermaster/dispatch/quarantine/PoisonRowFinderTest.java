@@ -2,7 +2,7 @@ package io.quartermaster.dispatch.quarantine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.quartermaster.dispatch.quarantine.PoisonRowFinder.Take;
+import io.quartermaster.dispatch.quarantine.PoisonRowFinder.Selection;
 import java.util.List;
 import java.util.OptionalLong;
 import java.util.stream.LongStream;
@@ -20,98 +20,98 @@ class PoisonRowFinderTest {
     void theRowThatFailsAloneAndAgainAfterACycleWithoutItIsToBlame() {
         OptionalLong blamed = OptionalLong.empty();
         for (int cycle = 0; cycle < 20 && blamed.isEmpty(); cycle++) {
-            blamed = cycle(poisonRowFinder.take());
+            blamed = cycle(poisonRowFinder.beginCycle());
         }
         assertThat(blamed).hasValue(BAD);
 
-        poisonRowFinder.wasSetAside();
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(1, false));
+        poisonRowFinder.recordQuarantined();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(1, false));
     }
 
     /** Row {@link #BAD} and later rows wait; the database works. */
-    private OptionalLong cycle(Take take) {
+    private OptionalLong cycle(Selection selection) {
         List<Long> ids =
-                switch (take) {
-                    case Take.Oldest(int limit, boolean leftovers) ->
+                switch (selection) {
+                    case Selection.Oldest(int limit, boolean leftovers) ->
                         LongStream.range(BAD, BAD + limit).boxed().toList();
-                    case Take.Nothing() -> List.of();
-                    case Take.Only(long id) -> List.of(id);
+                    case Selection.None() -> List.of();
+                    case Selection.Only(long id) -> List.of(id);
                 };
-        poisonRowFinder.took(ids, false);
+        poisonRowFinder.recordRead(ids, false);
         if (ids.contains(BAD)) {
-            return poisonRowFinder.failed();
+            return poisonRowFinder.recordFailure();
         }
-        poisonRowFinder.succeeded();
+        poisonRowFinder.recordSuccess();
         return OptionalLong.empty();
     }
 
     @Test
     void anOutageBlamesNobodyHoweverLongItIs() {
         for (int i = 0; i < 100; i++) {
-            poisonRowFinder.take();
-            assertThat(poisonRowFinder.failed()).isEmpty();
+            poisonRowFinder.beginCycle();
+            assertThat(poisonRowFinder.recordFailure()).isEmpty();
         }
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, true));
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, true));
     }
 
     @Test
     void aTurnThatTakesTooLongIsFollowedByOneWithHalfOfItAndBlamesNobody() {
         for (int limit : List.of(8, 4, 2, 1, 1)) {
-            assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(limit, true));
-            poisonRowFinder.took(LongStream.range(0, limit).boxed().toList(), true);
-            poisonRowFinder.timedOut();
+            assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(limit, true));
+            poisonRowFinder.recordRead(LongStream.range(0, limit).boxed().toList(), true);
+            poisonRowFinder.recordTimeout();
         }
         for (int limit : List.of(1, 2, 4, 8, 8)) {
-            assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(limit, true));
-            poisonRowFinder.took(LongStream.range(0, limit).boxed().toList(), true);
-            poisonRowFinder.succeeded();
+            assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(limit, true));
+            poisonRowFinder.recordRead(LongStream.range(0, limit).boxed().toList(), true);
+            poisonRowFinder.recordSuccess();
         }
     }
 
     @Test
     void anOutageThatEndsInTheCycleWithoutRowsBlamesNobody() {
         suspect();
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Nothing());
-        poisonRowFinder.took(List.of(), false);
-        poisonRowFinder.succeeded();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.None());
+        poisonRowFinder.recordRead(List.of(), false);
+        poisonRowFinder.recordSuccess();
 
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Only(BAD));
-        poisonRowFinder.took(List.of(BAD), false);
-        poisonRowFinder.succeeded();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Only(BAD));
+        poisonRowFinder.recordRead(List.of(BAD), false);
+        poisonRowFinder.recordSuccess();
 
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(2, false));
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(2, false));
     }
 
     @Test
     void onlyTheSuspectIsConfirmedWhateverStandsAtTheHeadByThen() {
         suspect();
-        poisonRowFinder.take();
-        poisonRowFinder.took(List.of(), false);
-        poisonRowFinder.succeeded();
+        poisonRowFinder.beginCycle();
+        poisonRowFinder.recordRead(List.of(), false);
+        poisonRowFinder.recordSuccess();
 
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Only(BAD));
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Only(BAD));
     }
 
     @Test
     void aConfirmationThatTheDatabaseBreaksOffIsNoConfirmation() {
         suspect();
-        poisonRowFinder.take();
-        poisonRowFinder.took(List.of(), false);
-        poisonRowFinder.succeeded();
-        poisonRowFinder.take();
+        poisonRowFinder.beginCycle();
+        poisonRowFinder.recordRead(List.of(), false);
+        poisonRowFinder.recordSuccess();
+        poisonRowFinder.beginCycle();
 
-        assertThat(poisonRowFinder.failed()).isEmpty();
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Nothing());
+        assertThat(poisonRowFinder.recordFailure()).isEmpty();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.None());
     }
 
     @Test
     void whenCyclesWithoutRowsFailTooNoRowIsToBlame() {
         suspect();
-        poisonRowFinder.take();
-        poisonRowFinder.took(List.of(), false);
+        poisonRowFinder.beginCycle();
+        poisonRowFinder.recordRead(List.of(), false);
 
-        assertThat(poisonRowFinder.failed()).isEmpty();
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(1, false));
+        assertThat(poisonRowFinder.recordFailure()).isEmpty();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(1, false));
     }
 
     @Test
@@ -120,27 +120,27 @@ class PoisonRowFinderTest {
         alone(1);
         alone(2);
         alone(2);
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(1, false));
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(1, false));
     }
 
     @Test
     void leftoversThatFailAreLeftAloneUntilTheNextEpoch() {
         for (int i = 0; i < 3; i++) {
-            assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, true));
-            poisonRowFinder.took(List.of(), true);
-            poisonRowFinder.failed();
+            assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, true));
+            poisonRowFinder.recordRead(List.of(), true);
+            poisonRowFinder.recordFailure();
         }
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, false));
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, false));
 
-        poisonRowFinder.lead();
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, true));
+        poisonRowFinder.beginTerm();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, true));
     }
 
     @Test
     void aRowThatFailsAfterASlowTurnKeepsLeftoversOffOnlyWhileItIsSearchedFor() {
-        poisonRowFinder.take();
-        poisonRowFinder.took(LongStream.range(0, BATCH).boxed().toList(), true);
-        poisonRowFinder.timedOut();
+        poisonRowFinder.beginCycle();
+        poisonRowFinder.recordRead(LongStream.range(0, BATCH).boxed().toList(), true);
+        poisonRowFinder.recordTimeout();
 
         setAsideTheRowAtTheHead();
 
@@ -157,87 +157,87 @@ class PoisonRowFinderTest {
 
     @Test
     void leftoversThatFailAfterSlowTurnsAreLeftAloneThoughManyRowsWait() {
-        poisonRowFinder.take();
-        poisonRowFinder.took(LongStream.range(0, BATCH).boxed().toList(), true);
-        poisonRowFinder.timedOut();
+        poisonRowFinder.beginCycle();
+        poisonRowFinder.recordRead(LongStream.range(0, BATCH).boxed().toList(), true);
+        poisonRowFinder.recordTimeout();
 
         int failures = 0;
         int cycles = 0;
         while (cycles < 40) {
-            Take.Oldest take = (Take.Oldest) poisonRowFinder.take();
-            poisonRowFinder.took(LongStream.range(0, take.limit()).boxed().toList(), take.leftovers());
-            if (take.leftovers()) {
+            Selection.Oldest take = (Selection.Oldest) poisonRowFinder.beginCycle();
+            poisonRowFinder.recordRead(LongStream.range(0, take.limit()).boxed().toList(), take.pendingSteps());
+            if (take.pendingSteps()) {
                 failures++;
-                assertThat(poisonRowFinder.failed()).isEmpty();
+                assertThat(poisonRowFinder.recordFailure()).isEmpty();
             } else {
-                poisonRowFinder.succeeded();
+                poisonRowFinder.recordSuccess();
             }
             cycles++;
         }
 
         assertThat(failures).isEqualTo(3);
-        assertThat(poisonRowFinder.leavesLeftovers()).isTrue();
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, false));
+        assertThat(poisonRowFinder.skipsPendingSteps()).isTrue();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, false));
     }
 
     @Test
     void leftoversThatWentWellMayFailAnew() {
         for (int i = 0; i < 4; i++) {
-            assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, true));
-            poisonRowFinder.took(List.of(), true);
-            poisonRowFinder.failed();
-            poisonRowFinder.take();
-            poisonRowFinder.took(List.of(), true);
-            poisonRowFinder.succeeded();
+            assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, true));
+            poisonRowFinder.recordRead(List.of(), true);
+            poisonRowFinder.recordFailure();
+            poisonRowFinder.beginCycle();
+            poisonRowFinder.recordRead(List.of(), true);
+            poisonRowFinder.recordSuccess();
         }
     }
 
     @Test
     void leftoversAreTakenAgainWhenCyclesWithoutThemFailAsWell() {
         for (int i = 0; i < 3; i++) {
-            poisonRowFinder.take();
-            poisonRowFinder.took(List.of(), true);
-            poisonRowFinder.failed();
+            poisonRowFinder.beginCycle();
+            poisonRowFinder.recordRead(List.of(), true);
+            poisonRowFinder.recordFailure();
         }
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, false));
-        poisonRowFinder.took(List.of(), false);
-        poisonRowFinder.failed();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, false));
+        poisonRowFinder.recordRead(List.of(), false);
+        poisonRowFinder.recordFailure();
 
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, true));
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, true));
     }
 
     /** More rows wait than a cycle takes; the first of them makes each cycle fail that takes it. */
     private void setAsideTheRowAtTheHead() {
         OptionalLong blamed = OptionalLong.empty();
         for (int cycle = 0; cycle < 20 && blamed.isEmpty(); cycle++) {
-            Take take = poisonRowFinder.take();
-            boolean leftovers = take instanceof Take.Oldest(int limit, boolean allowed) && allowed;
+            Selection selection = poisonRowFinder.beginCycle();
+            boolean leftovers = selection instanceof Selection.Oldest(int limit, boolean allowed) && allowed;
             List<Long> ids =
-                    switch (take) {
-                        case Take.Oldest(int limit, boolean allowed) ->
+                    switch (selection) {
+                        case Selection.Oldest(int limit, boolean allowed) ->
                             LongStream.range(BAD, BAD + limit).boxed().toList();
-                        case Take.Nothing() -> List.of();
-                        case Take.Only(long id) -> List.of(id);
+                        case Selection.None() -> List.of();
+                        case Selection.Only(long id) -> List.of(id);
                     };
-            poisonRowFinder.took(ids, leftovers);
+            poisonRowFinder.recordRead(ids, leftovers);
             if (ids.isEmpty()) {
-                poisonRowFinder.succeeded();
+                poisonRowFinder.recordSuccess();
             } else {
-                blamed = poisonRowFinder.failed();
+                blamed = poisonRowFinder.recordFailure();
             }
         }
         assertThat(blamed).hasValue(BAD);
-        poisonRowFinder.wasSetAside();
+        poisonRowFinder.recordQuarantined();
     }
 
     private void assertLeftoversAreTakenWithTheFullBatch() {
-        for (int limit = ((Take.Oldest) poisonRowFinder.take()).limit(); limit < BATCH; limit *= 2) {
-            poisonRowFinder.took(LongStream.range(0, limit).boxed().toList(), false);
-            poisonRowFinder.succeeded();
-            poisonRowFinder.take();
+        for (int limit = ((Selection.Oldest) poisonRowFinder.beginCycle()).limit(); limit < BATCH; limit *= 2) {
+            poisonRowFinder.recordRead(LongStream.range(0, limit).boxed().toList(), false);
+            poisonRowFinder.recordSuccess();
+            poisonRowFinder.beginCycle();
         }
-        assertThat(poisonRowFinder.leavesLeftovers()).isFalse();
-        assertThat(poisonRowFinder.take()).isEqualTo(new Take.Oldest(BATCH, true));
+        assertThat(poisonRowFinder.skipsPendingSteps()).isFalse();
+        assertThat(poisonRowFinder.beginCycle()).isEqualTo(new Selection.Oldest(BATCH, true));
     }
 
     private void suspect() {
@@ -247,8 +247,8 @@ class PoisonRowFinderTest {
     }
 
     private void alone(long id) {
-        poisonRowFinder.take();
-        poisonRowFinder.took(List.of(id), false);
-        poisonRowFinder.failed();
+        poisonRowFinder.beginCycle();
+        poisonRowFinder.recordRead(List.of(id), false);
+        poisonRowFinder.recordFailure();
     }
 }

@@ -81,7 +81,7 @@ abstract class AgentCalls {
         return open(bound, Instant.now().plusSeconds(60)).token();
     }
 
-    NodeSessionIssuer.Opened open(Bound bound, Instant issuedAt) {
+    NodeSessionIssuer.NewSession open(Bound bound, Instant issuedAt) {
         return sessions.open(bound.nodeName(), new Credential.KeycloakToken(issuedAt))
                 .await()
                 .atMost(TIMEOUT);

@@ -129,9 +129,9 @@ class ProfileReaderTest {
     @Test
     void aProfileWithoutAPoolIsToldWhichPoolsThereAre() throws Exception {
         assertThat(withoutPools(new TreeMap<>())).isEqualTo("none: no pool is allotted yet");
-        TreeMap<String, ProfileReader.Granted> granted = new TreeMap<>();
-        granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
-        granted.put("cloud", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of()));
+        TreeMap<String, ProfileReader.GrantedPool> granted = new TreeMap<>();
+        granted.put("h100", new ProfileReader.GrantedPool(new PoolId(Ids.next().toString()), List.of()));
+        granted.put("cloud", new ProfileReader.GrantedPool(new PoolId(Ids.next().toString()), List.of()));
         assertThat(withoutPools(granted)).isEqualTo("cloud, h100");
     }
 
@@ -159,7 +159,7 @@ class ProfileReaderTest {
         }
     }
 
-    private static @Nullable String withoutPools(TreeMap<String, ProfileReader.Granted> granted) throws Exception {
+    private static @Nullable String withoutPools(TreeMap<String, ProfileReader.GrantedPool> granted) throws Exception {
         ProfileApi.Request request = JsonSettings.newMapper().readValue("{\"gpus\": \"1\"}", ProfileApi.Request.class);
         ProfileReader reader = new ProfileReader(new ProblemException.Invalid(), "");
         ProblemException refused = catchThrowableOfType(
@@ -238,8 +238,8 @@ class ProfileReaderTest {
             int workers,
             @Nullable Integer minWorkers,
             ProfileApi.@Nullable Topology topology) {
-        TreeMap<String, ProfileReader.Granted> granted = new TreeMap<>();
-        granted.put("h100", new ProfileReader.Granted(new PoolId(Ids.next().toString()), List.of("rack")));
+        TreeMap<String, ProfileReader.GrantedPool> granted = new TreeMap<>();
+        granted.put("h100", new ProfileReader.GrantedPool(new PoolId(Ids.next().toString()), List.of("rack")));
         ProfileApi.Request request = new ProfileApi.Request(
                 "shape",
                 gpus == null ? null : GpuAmount.parse(gpus),

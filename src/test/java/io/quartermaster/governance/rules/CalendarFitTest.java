@@ -89,7 +89,7 @@ class CalendarFitTest {
                         OptionalLong.of(7_000), OptionalLong.empty(), OptionalLong.empty(), LATER.toEpochMilli()));
         TenantRules after = before.withAllotments(before.allotments().stream()
                 .map(one -> one.poolId().equals(H100_ID)
-                        ? new TenantAllotments.Named(
+                        ? new TenantAllotments.NamedAllotment(
                                 one.poolName(),
                                 one.poolId(),
                                 one.topologyLevels(),
@@ -112,7 +112,7 @@ class CalendarFitTest {
         TenantRules rules = rules(overridden(6, LATER, LATER.plusSeconds(60)))
                 .with(policy("/all", new PolicyQuota(Scope.ALL_POOLS, QuotaTerms.reserving(0))));
         Quota rnd = rules.tree()
-                .at(
+                .quotaAt(
                         QuotaTreeBuilder.path(
                                 rules.tenant(), rules.policies().getFirst().group()),
                         Scope.ALL_POOLS)

@@ -68,7 +68,7 @@ class QuotaTreeBuilderTest {
                 List.of(allotted(H100, 10)),
                 List.of(policy("/rnd", new PolicyQuota(Scope.of(H100), terms)), policy("/ops", in(H100, 5))));
 
-        assertThat(tree.at(QuotaPath.parse("acme/rnd"), Scope.of(H100)))
+        assertThat(tree.quotaAt(QuotaPath.parse("acme/rnd"), Scope.of(H100)))
                 .hasValue(new Quota(
                         QuotaPath.parse("acme/rnd"),
                         Scope.of(H100),
@@ -78,7 +78,7 @@ class QuotaTreeBuilderTest {
                         OptionalLong.of(1000),
                         3,
                         true));
-        assertThat(tree.at(QuotaPath.parse("acme/ops"), Scope.of(H100)).orElseThrow())
+        assertThat(tree.quotaAt(QuotaPath.parse("acme/ops"), Scope.of(H100)).orElseThrow())
                 .isEqualTo(Quota.reserving(QuotaPath.parse("acme/ops"), Scope.of(H100), 5000));
     }
 
@@ -88,7 +88,7 @@ class QuotaTreeBuilderTest {
                 ACME, List.of(allotted(H100, 10)), List.of(policy("/rnd", in(CLOUD, 1), in(H100, 1))));
 
         assertThat(tree.quotas()).extracting(Quota::scope).containsOnly(Scope.of(H100));
-        assertThat(tree.ceiling(QuotaPath.parse("acme/rnd"), CLOUD)).hasValue(0);
+        assertThat(tree.lowestLimit(QuotaPath.parse("acme/rnd"), CLOUD)).hasValue(0);
     }
 
     @Test
@@ -146,12 +146,12 @@ class QuotaTreeBuilderTest {
                         policy("/rnd/c", in(H100, 0)),
                         policy("/ops", in(H100, 4))));
 
-        assertThat(tree.overdrawn()).singleElement().satisfies(overdrawn -> {
-            assertThat(overdrawn.parent().path()).hasToString("acme/rnd");
-            assertThat(overdrawn.children())
+        assertThat(tree.overdrafts()).singleElement().satisfies(overdraft -> {
+            assertThat(overdraft.parent().path()).hasToString("acme/rnd");
+            assertThat(overdraft.children())
                     .extracting(child -> child.path().last())
                     .containsExactly("a", "b");
-            assertThat(overdrawn.childrenReservedGpuMilli()).isEqualTo(7000);
+            assertThat(overdraft.childrenReservedGpuMilli()).isEqualTo(7000);
         });
     }
 
@@ -209,11 +209,11 @@ class QuotaTreeBuilderTest {
         List<Allotment> allotments = List.of(allotted(H100, 10), allotted(CLOUD, 4));
 
         assertThat(QuotaTreeBuilder.of(ACME, allotments, List.of(policy("/rnd", all(14))))
-                        .overdrawn())
+                        .overdrafts())
                 .isEmpty();
         assertThat(QuotaTreeBuilder.of(ACME, allotments, List.of(policy("/rnd", all(14)), policy("/ops", in(H100, 1))))
-                        .overdrawn())
-                .extracting(overdrawn -> overdrawn.parent().scope())
+                        .overdrafts())
+                .extracting(overdraft -> overdraft.parent().scope())
                 .containsExactly(Scope.ALL_POOLS);
     }
 
@@ -233,10 +233,10 @@ class QuotaTreeBuilderTest {
                                         Scope.of(H100), QuotaTerms.reserving(0).withLimit(3000))),
                         policy("/ops", in(CLOUD, 0))));
 
-        assertThat(tree.ceiling(QuotaPath.parse("acme/rnd"), H100)).hasValue(8000);
-        assertThat(tree.ceiling(QuotaPath.parse("acme/rnd/nlp"), H100)).hasValue(3000);
-        assertThat(tree.ceiling(QuotaPath.parse("acme/ops"), CLOUD)).isEmpty();
-        assertThat(tree.ceiling(QuotaPath.parse("acme/ops"), H100)).hasValue(0);
+        assertThat(tree.lowestLimit(QuotaPath.parse("acme/rnd"), H100)).hasValue(8000);
+        assertThat(tree.lowestLimit(QuotaPath.parse("acme/rnd/nlp"), H100)).hasValue(3000);
+        assertThat(tree.lowestLimit(QuotaPath.parse("acme/ops"), CLOUD)).isEmpty();
+        assertThat(tree.lowestLimit(QuotaPath.parse("acme/ops"), H100)).hasValue(0);
     }
 
     @Test
@@ -255,7 +255,7 @@ class QuotaTreeBuilderTest {
 
         QuotaTreeBuilder tree = QuotaTreeBuilder.of(ACME, List.of(allotted(H100, 10)), List.of(strict));
 
-        assertThat(tree.ceiling(QuotaPath.parse("acme/rnd"), H100)).hasValue(2000);
+        assertThat(tree.lowestLimit(QuotaPath.parse("acme/rnd"), H100)).hasValue(2000);
     }
 
     @Test

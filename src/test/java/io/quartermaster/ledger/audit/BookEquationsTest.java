@@ -76,7 +76,7 @@ class BookEquationsTest {
                     }
                 }
             }
-            given.addAll(book.open(RandomHistory.TICKS));
+            given.addAll(book.provisionalSegments(RandomHistory.TICKS));
             long from = Math.min(opening.closedUntilMillis() + new Random(seed).nextInt(7), RandomHistory.TICKS);
             if (!given.isEmpty()) {
                 judged.check();
@@ -117,7 +117,7 @@ class BookEquationsTest {
         UsageEvent reserved = new UsageEvent.TenantReserved(3, 1, RandomHistory.TENANT, RandomHistory.POOLS.get(0), 7);
         Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
         book.apply(reserved);
-        Segment idle = book.open(5).get(0);
+        Segment idle = book.provisionalSegments(5).get(0);
 
         BookEquations.Report report = BookEquations.check(NOTHING, List.of(reserved), List.of(idle, idle), 0, 5);
 
@@ -170,8 +170,8 @@ class BookEquationsTest {
 
     private static List<Segment> segments(RandomHistory history) {
         Book book = Book.empty(RandomHistory.TENANT, RandomHistory.HOUR);
-        history.events().forEach(event -> assertThat(book.apply(event)).isInstanceOf(PostingResult.Taken.class));
-        return book.open(RandomHistory.TICKS);
+        history.events().forEach(event -> assertThat(book.apply(event)).isInstanceOf(PostingResult.Posted.class));
+        return book.provisionalSegments(RandomHistory.TICKS);
     }
 
     /** The damaged segment, if any remains. */

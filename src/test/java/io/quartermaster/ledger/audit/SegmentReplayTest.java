@@ -48,7 +48,7 @@ class SegmentReplayTest {
                     List<Segment> closed = book.close(end);
                     assertThat(SegmentReplay.compare(opening, later, closed, end))
                             .as("seed %d", seed)
-                            .isEqualTo(new SegmentReplay.Same(closed.size()));
+                            .isEqualTo(new SegmentReplay.Match(closed.size()));
                     judged.check();
                     opening = book.state();
                     later.clear();
@@ -64,7 +64,7 @@ class SegmentReplayTest {
             swapped.add(s.fromMillis() < 20 ? s : withAllocation(s));
         }
 
-        assertThat(SegmentReplay.compare(NOTHING, EVENTS, swapped, 100)).isInstanceOf(SegmentReplay.Differs.class);
+        assertThat(SegmentReplay.compare(NOTHING, EVENTS, swapped, 100)).isInstanceOf(SegmentReplay.Mismatch.class);
     }
 
     @Test
@@ -83,7 +83,7 @@ class SegmentReplayTest {
         changed.add(other);
 
         assertThat(SegmentReplay.compare(NOTHING, EVENTS, changed, 100))
-                .isEqualTo(new SegmentReplay.Differs(Optional.of(last), Optional.of(other)));
+                .isEqualTo(new SegmentReplay.Mismatch(Optional.of(last), Optional.of(other)));
     }
 
     @Test
@@ -94,9 +94,9 @@ class SegmentReplayTest {
         more.add(extra);
 
         assertThat(SegmentReplay.compare(NOTHING, EVENTS, closed.subList(1, closed.size()), 100))
-                .isEqualTo(new SegmentReplay.Differs(Optional.of(closed.get(0)), Optional.empty()));
+                .isEqualTo(new SegmentReplay.Mismatch(Optional.of(closed.get(0)), Optional.empty()));
         assertThat(SegmentReplay.compare(NOTHING, EVENTS, more, 100))
-                .isEqualTo(new SegmentReplay.Differs(Optional.empty(), Optional.of(extra)));
+                .isEqualTo(new SegmentReplay.Mismatch(Optional.empty(), Optional.of(extra)));
     }
 
     @Test
@@ -104,8 +104,8 @@ class SegmentReplayTest {
         UsageEvent freed = new UsageEvent.Freed(5, 1, ACME, new AllocationId("never"));
 
         assertThat(SegmentReplay.compare(NOTHING, List.of(freed), List.of(), 100))
-                .isEqualTo(
-                        new SegmentReplay.Stuck(new PostingResult.UnknownAllocation(freed, new AllocationId("never"))));
+                .isEqualTo(new SegmentReplay.RefusedEvent(
+                        new PostingResult.UnknownAllocation(freed, new AllocationId("never"))));
     }
 
     private static List<Segment> closed() {

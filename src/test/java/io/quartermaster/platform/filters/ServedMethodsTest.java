@@ -12,16 +12,16 @@ class ServedMethodsTest {
 
     @Test
     void aPathHasTheMethodsOfAllRoutesThatFit() {
-        assertThat(served.at("/v1/things")).containsExactly("GET", "HEAD", "OPTIONS", "POST");
-        assertThat(served.at("/v1/things/")).containsExactly("GET", "HEAD", "OPTIONS", "POST");
-        assertThat(served.at("/v1/things/a.b")).containsExactly("GET", "HEAD", "OPTIONS");
-        assertThat(served.at("/v1/things/a/parts/b")).containsExactly("DELETE", "OPTIONS");
+        assertThat(served.methodsOf("/v1/things")).containsExactly("GET", "HEAD", "OPTIONS", "POST");
+        assertThat(served.methodsOf("/v1/things/")).containsExactly("GET", "HEAD", "OPTIONS", "POST");
+        assertThat(served.methodsOf("/v1/things/a.b")).containsExactly("GET", "HEAD", "OPTIONS");
+        assertThat(served.methodsOf("/v1/things/a/parts/b")).containsExactly("DELETE", "OPTIONS");
     }
 
     @Test
     void whereNothingIsServedThereIsNoMethod() {
-        assertThat(served.at("/v1/things/a/parts")).isEmpty();
-        assertThat(served.at("/v1/thing")).isEmpty();
-        assertThat(served.at("/")).isEmpty();
+        assertThat(served.methodsOf("/v1/things/a/parts")).isEmpty();
+        assertThat(served.methodsOf("/v1/thing")).isEmpty();
+        assertThat(served.methodsOf("/")).isEmpty();
     }
 }

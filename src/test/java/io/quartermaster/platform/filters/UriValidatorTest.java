@@ -28,6 +28,6 @@ class UriValidatorTest {
     }
 
     private static Optional<String> place(String uri) {
-        return UriValidator.wrong(uri).map(Problem.Field::field);
+        return UriValidator.findMalformed(uri).map(Problem.Field::field);
     }
 }

@@ -26,13 +26,13 @@ class ConcurrencyLimiterTest {
     }
 
     private void begin(Optional<TenantId> asker) {
-        concurrencyLimiter.in(asker, this::work).subscribe().with(done -> {}, failure -> {});
+        concurrencyLimiter.runLimited(asker, this::work).subscribe().with(done -> {}, failure -> {});
     }
 
     private void refused(Optional<TenantId> asker, int status, String code) {
         assertThatExceptionOfType(ProblemException.class)
                 .isThrownBy(() -> concurrencyLimiter
-                        .in(asker, () -> Uni.createFrom().item("worked out"))
+                        .runLimited(asker, () -> Uni.createFrom().item("worked out"))
                         .await()
                         .indefinitely())
                 .satisfies(e -> {
@@ -43,7 +43,7 @@ class ConcurrencyLimiterTest {
 
     private String answered(Optional<TenantId> asker) {
         return concurrencyLimiter
-                .in(asker, () -> Uni.createFrom().item("worked out"))
+                .runLimited(asker, () -> Uni.createFrom().item("worked out"))
                 .await()
                 .indefinitely();
     }
@@ -70,14 +70,18 @@ class ConcurrencyLimiterTest {
         underWay.getFirst().complete("worked out");
         begin(ACME);
         underWay.getLast().fail(new IllegalStateException("not worked out"));
-        concurrencyLimiter.in(ACME, this::work).subscribe().with(done -> {}).cancel();
+        concurrencyLimiter
+                .runLimited(ACME, this::work)
+                .subscribe()
+                .with(done -> {})
+                .cancel();
         assertThat(answered(ACME)).isEqualTo("worked out");
     }
 
     @Test
     void workThatCannotBeginLeavesItsPlace() {
         assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> concurrencyLimiter
-                .in(ACME, () -> {
+                .runLimited(ACME, () -> {
                     throw new IllegalStateException("cannot begin");
                 })
                 .await()

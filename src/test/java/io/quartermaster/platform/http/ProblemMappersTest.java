@@ -75,7 +75,7 @@ class ProblemMappersTest {
     @ParameterizedTest
     @MethodSource("races")
     void whoLosesARaceIsToldToTryAgain(Throwable race) {
-        Response response = mappers.anything(race);
+        Response response = mappers.unexpected(race);
 
         assertThat(response.getStatus()).isEqualTo(409);
         assertThat(((Problem) response.getEntity()).code()).isEqualTo("changed-meanwhile");
@@ -84,7 +84,7 @@ class ProblemMappersTest {
     @ParameterizedTest
     @MethodSource("outages")
     void anOutageOfTheDatabaseIsSaidToPassAndIsWorthAskingAgain(Throwable outage) {
-        Response response = mappers.anything(outage);
+        Response response = mappers.unexpected(outage);
 
         assertThat(response.getStatus()).isEqualTo(503);
         assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
@@ -103,7 +103,7 @@ class ProblemMappersTest {
     @ParameterizedTest
     @MethodSource("wrapped")
     void aWrappedRefusalKeepsWhenToAskAgain(Throwable wrapped) {
-        Response response = mappers.anything(wrapped);
+        Response response = mappers.unexpected(wrapped);
 
         assertThat(response.getStatus()).isEqualTo(429);
         assertThat(response.getHeaderString("Retry-After")).isEqualTo("1");
@@ -137,7 +137,7 @@ class ProblemMappersTest {
     @ParameterizedTest
     @ValueSource(strings = {"42601", "42501", "23502"})
     void whatIsWrongInTheServiceIsNoOutage(String sqlState) {
-        Response response = mappers.anything(new PgException("no", "ERROR", sqlState, ""));
+        Response response = mappers.unexpected(new PgException("no", "ERROR", sqlState, ""));
 
         assertThat(response.getStatus()).isEqualTo(500);
     }

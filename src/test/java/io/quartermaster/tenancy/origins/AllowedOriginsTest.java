@@ -40,10 +40,10 @@ class AllowedOriginsTest {
 
     @Test
     void eachOriginIsKeptOnceAndInOrder() {
-        assertThat(AllowedOrigins.checked(new AllowedOrigins.Request(
+        assertThat(AllowedOrigins.validate(new AllowedOrigins.Request(
                         List.of("https://b.example", "https://a.example", "https://b.example"))))
                 .containsExactly("https://a.example", "https://b.example");
-        assertThatThrownBy(() -> AllowedOrigins.checked(new AllowedOrigins.Request(List.of("https://a.example", "*"))))
+        assertThatThrownBy(() -> AllowedOrigins.validate(new AllowedOrigins.Request(List.of("https://a.example", "*"))))
                 .isInstanceOfSatisfying(ProblemException.class, refused -> assertThat(
                                 refused.problem().errors())
                         .extracting("field")

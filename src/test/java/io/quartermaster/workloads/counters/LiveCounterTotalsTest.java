@@ -35,16 +35,16 @@ class LiveCounterTotalsTest {
     }
 
     private void known() {
-        liveCounterTotals.tenant(TENANT, true, Map.of(POOL, 3_000L));
-        liveCounterTotals.policy(TENANT, RESEARCH, "/research", Map.of(POOL, 1_000L));
-        liveCounterTotals.policy(TENANT, NLP, "/research/nlp", Map.of());
+        liveCounterTotals.setTenant(TENANT, true, Map.of(POOL, 3_000L));
+        liveCounterTotals.setPolicy(TENANT, RESEARCH, "/research", Map.of(POOL, 1_000L));
+        liveCounterTotals.setPolicy(TENANT, NLP, "/research/nlp", Map.of());
     }
 
     @Test
     void whatWaitsCountsInEachPoolItMayUse() {
         known();
-        liveCounterTotals.workload(counted(Ids.next(), new CountedWorkload.Place.Queued()));
-        assertThat(liveCounterTotals.whole(TENANT).values())
+        liveCounterTotals.setWorkload(counted(Ids.next(), new CountedWorkload.Place.Queued()));
+        assertThat(liveCounterTotals.allCountersOf(TENANT).values())
                 .containsEntry(new Waiting(QUEUE), 1L)
                 .containsEntry(amount(Measure.QUEUED, Optional.of(NLP)), 2_000L)
                 .containsEntry(new Amount(Measure.QUEUED, Optional.of(NLP), OTHER_POOL), 500L)
@@ -54,9 +54,9 @@ class LiveCounterTotalsTest {
     @Test
     void useIsSummedUpwardsAndSplitAtWhatIsReserved() {
         known();
-        liveCounterTotals.workload(counted(Ids.next(), new CountedWorkload.Place.Holding(POOL, 2_000)));
-        liveCounterTotals.workload(counted(Ids.next(), new CountedWorkload.Place.Holding(POOL, 2_000)));
-        assertThat(liveCounterTotals.whole(TENANT).values())
+        liveCounterTotals.setWorkload(counted(Ids.next(), new CountedWorkload.Place.Holding(POOL, 2_000)));
+        liveCounterTotals.setWorkload(counted(Ids.next(), new CountedWorkload.Place.Holding(POOL, 2_000)));
+        assertThat(liveCounterTotals.allCountersOf(TENANT).values())
                 .containsEntry(amount(Measure.USED, Optional.empty()), 4_000L)
                 .containsEntry(amount(Measure.RESERVED_USED, Optional.empty()), 3_000L)
                 .containsEntry(amount(Measure.OVER_QUOTA, Optional.empty()), 1_000L)
@@ -70,24 +70,24 @@ class LiveCounterTotalsTest {
     void tellingTheSameAgainChangesNothing() {
         known();
         UUID id = Ids.next();
-        liveCounterTotals.workload(counted(id, new CountedWorkload.Place.Queued()));
-        liveCounterTotals.changed();
-        liveCounterTotals.workload(counted(id, new CountedWorkload.Place.Queued()));
+        liveCounterTotals.setWorkload(counted(id, new CountedWorkload.Place.Queued()));
+        liveCounterTotals.drainChanges();
+        liveCounterTotals.setWorkload(counted(id, new CountedWorkload.Place.Queued()));
         known();
-        assertThat(liveCounterTotals.changed()).isEmpty();
+        assertThat(liveCounterTotals.drainChanges()).isEmpty();
     }
 
     @Test
     void whatCameToNothingIsToldAsZeroOnce() {
         known();
         UUID id = Ids.next();
-        liveCounterTotals.workload(counted(id, new CountedWorkload.Place.Queued()));
-        liveCounterTotals.changed();
-        liveCounterTotals.workload(counted(id, new CountedWorkload.Place.Over()));
-        assertThat(liveCounterTotals.changed()).singleElement().satisfies(counters -> assertThat(counters.values())
+        liveCounterTotals.setWorkload(counted(id, new CountedWorkload.Place.Queued()));
+        liveCounterTotals.drainChanges();
+        liveCounterTotals.setWorkload(counted(id, new CountedWorkload.Place.Over()));
+        assertThat(liveCounterTotals.drainChanges()).singleElement().satisfies(counters -> assertThat(counters.values())
                 .containsEntry(new Waiting(QUEUE), 0L));
-        assertThat(liveCounterTotals.whole(TENANT).values()).isEmpty();
-        assertThat(liveCounterTotals.changed()).isEmpty();
+        assertThat(liveCounterTotals.allCountersOf(TENANT).values()).isEmpty();
+        assertThat(liveCounterTotals.drainChanges()).isEmpty();
     }
 
     @Test
@@ -95,11 +95,11 @@ class LiveCounterTotalsTest {
         known();
         UUID waits = Ids.next();
         UUID over = Ids.next();
-        liveCounterTotals.workload(counted(waits, new CountedWorkload.Place.Queued()));
-        liveCounterTotals.workload(counted(over, new CountedWorkload.Place.Over()));
-        assertThat(liveCounterTotals.changed().getFirst().settled()).containsEntry(QUEUE, List.of(waits, over));
-        liveCounterTotals.workload(counted(waits, new CountedWorkload.Place.Holding(POOL, 2_000)));
-        assertThat(liveCounterTotals.changed().getFirst().settled()).isEmpty();
+        liveCounterTotals.setWorkload(counted(waits, new CountedWorkload.Place.Queued()));
+        liveCounterTotals.setWorkload(counted(over, new CountedWorkload.Place.Over()));
+        assertThat(liveCounterTotals.drainChanges().getFirst().settled()).containsEntry(QUEUE, List.of(waits, over));
+        liveCounterTotals.setWorkload(counted(waits, new CountedWorkload.Place.Holding(POOL, 2_000)));
+        assertThat(liveCounterTotals.drainChanges().getFirst().settled()).isEmpty();
     }
 
     @Test
@@ -119,13 +119,13 @@ class LiveCounterTotalsTest {
                                     random.nextBoolean() ? POOL : OTHER_POOL, 1 + random.nextInt(5_000));
                         default -> new CountedWorkload.Place.Over();
                     };
-            liveCounterTotals.workload(counted(ids.get(random.nextInt(ids.size())), place));
+            liveCounterTotals.setWorkload(counted(ids.get(random.nextInt(ids.size())), place));
             if (random.nextInt(10) == 0) {
-                liveCounterTotals.changed().forEach(counters -> added.putAll(counters.values()));
+                liveCounterTotals.drainChanges().forEach(counters -> added.putAll(counters.values()));
                 added.values().removeIf(value -> value == 0);
                 assertThat(added)
                         .as("seed %d", seed)
-                        .isEqualTo(liveCounterTotals.whole(TENANT).values());
+                        .isEqualTo(liveCounterTotals.allCountersOf(TENANT).values());
             }
         }
     }
