@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The gate in front of every route. It answers 401 without a valid token, except for routes {@link WithoutToken}, and
- * 429 for a realm or an agent that sends too many requests. It answers 404 for resources that the caller may not see, and 403 for actions that it may not
- * take. All other requests proceed with their {@link Caller}.
+ * 429 for a realm or an agent that sends too many requests. It answers 404 for resources that the caller may not see,
+ * and 403 for actions that it may not take. All other requests proceed with their {@link Caller}.
  */
 public final class AccessFilter {
 

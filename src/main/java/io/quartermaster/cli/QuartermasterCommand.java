@@ -2,8 +2,8 @@ package io.quartermaster.cli;
 
 import io.quartermaster.agent.AgentCommand;
 import io.quartermaster.agent.protocol.ProgramVersion;
+import io.quartermaster.client.ClientProgram;
 import io.quartermaster.client.commands.ClientEnvironment;
-import io.quartermaster.client.commands.CommandCatalog;
 import io.quartermaster.launch.CommandLineFactory;
 import io.quartermaster.launch.MigrateCommand;
 import picocli.CommandLine;
@@ -61,7 +61,7 @@ public final class QuartermasterCommand implements Runnable {
     static CommandLine commandLine() {
         CommandLine commandLine =
                 CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
-        new CommandCatalog(ClientEnvironment.ofProcess()).addTo(commandLine);
+        ClientProgram.catalog(ClientEnvironment.ofProcess()).addTo(commandLine);
         return commandLine;
     }
 

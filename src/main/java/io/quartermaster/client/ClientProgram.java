@@ -3,6 +3,8 @@ package io.quartermaster.client;
 import io.quartermaster.agent.protocol.ProgramVersion;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.CommandCatalog;
+import io.quartermaster.client.jobs.JobCommands;
+import io.quartermaster.client.session.SessionCommands;
 import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine;
@@ -48,11 +50,20 @@ public final class ClientProgram implements Runnable {
 
     private static CommandLine commandLine(ClientEnvironment environment, List<String> arguments) {
         CommandLine root = new CommandLine(new ClientProgram());
-        new CommandCatalog(environment).addTo(root, arguments);
+        catalog(environment).addTo(root, arguments);
         root.addSubcommand("help", new HelpCommand());
         root.setUsageHelpAutoWidth(true);
         root.setParameterExceptionHandler(ClientProgram::explain);
         return root;
+    }
+
+    /** All commands of people. */
+    public static CommandCatalog catalog(ClientEnvironment environment) {
+        CommandCatalog catalog = new CommandCatalog();
+        SessionCommands.register(catalog, environment);
+        JobCommands.register(catalog, environment);
+        SessionCommands.registerCompletion(catalog, environment, () -> commandLine(environment));
+        return catalog;
     }
 
     /** A wrong option gets its message, similar names, and the way to the help; not the whole help. */

@@ -1,7 +1,6 @@
 package io.quartermaster.client.commands;
 
 import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.connection.BearerToken;
 import io.quartermaster.client.connection.ServiceConnection;
@@ -28,7 +27,8 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
 /**
- * A command of a person: its common options, and its end with a message instead of a stack trace. Each object runs once.
+ * A command of a person: its common options, and its end with a message instead of a stack trace. Each object runs
+ * once.
  */
 @Command(
         mixinStandardHelpOptions = true,
@@ -44,8 +44,6 @@ import picocli.CommandLine.Spec;
             "6:the service does not answer"
         })
 public abstract class PersonCommand implements Callable<Integer> {
-
-    static final ObjectMapper JSON = new ObjectMapper();
 
     private final ClientEnvironment environment;
 
@@ -78,12 +76,12 @@ public abstract class PersonCommand implements Callable<Integer> {
     private @Nullable WebClient web;
     private @Nullable ServiceConnection connection;
 
-    PersonCommand(ClientEnvironment environment) {
+    protected PersonCommand(ClientEnvironment environment) {
         this.environment = environment;
     }
 
     /** Does the work of the command. */
-    abstract ExitStatus run();
+    protected abstract ExitStatus run();
 
     @Override
     public final Integer call() {
@@ -108,63 +106,59 @@ public abstract class PersonCommand implements Callable<Integer> {
         }
     }
 
-    final CommandSpec spec() {
+    protected final CommandSpec spec() {
         if (spec == null) {
             throw new IllegalStateException("the command has no parser");
         }
         return spec;
     }
 
-    final ClientEnvironment environment() {
+    protected final ClientEnvironment environment() {
         return environment;
     }
 
-    final PrintWriter out() {
+    protected final PrintWriter out() {
         return spec().commandLine().getOut();
     }
 
-    final PrintWriter err() {
+    protected final PrintWriter err() {
         return spec().commandLine().getErr();
     }
 
-    final TextStyle style() {
+    protected final TextStyle style() {
         return TextStyle.of(environment.coloured());
     }
 
-    final LocalTimes times() {
+    protected final LocalTimes times() {
         return LocalTimes.here();
     }
 
-    final OutputFormat format() {
-        return format;
-    }
-
-    final boolean isTable() {
+    protected final boolean isTable() {
         return format == OutputFormat.TABLE;
     }
 
-    final ContextFile contexts() {
+    protected final ContextFile contexts() {
         return new ContextFile(environment.folder());
     }
 
-    final TokenFile tokens() {
+    protected final TokenFile tokens() {
         return new TokenFile(environment.folder());
     }
 
     /** Server and tenant as options, variables and the current context state them. */
-    final ServerContext target() {
+    protected final ServerContext target() {
         return new TargetChoice(context, server, tenant).resolve(environment.variables(), contexts());
     }
 
-    final @Nullable String serverOption() {
+    protected final @Nullable String serverOption() {
         return server;
     }
 
-    final @Nullable String tenantOption() {
+    protected final @Nullable String tenantOption() {
         return tenant;
     }
 
-    final WebClient web() {
+    protected final WebClient web() {
         WebClient known = web;
         if (known == null) {
             known = new WebClient(new WaitIndicator(err(), environment.terminal()), err(), debug);
@@ -174,7 +168,7 @@ public abstract class PersonCommand implements Callable<Integer> {
     }
 
     /** The service, with a token of the tenant. */
-    final ServiceConnection service() {
+    protected final ServiceConnection service() {
         ServiceConnection known = connection;
         if (known == null) {
             ServerContext target = target();
@@ -189,7 +183,7 @@ public abstract class PersonCommand implements Callable<Integer> {
     }
 
     /** Prints a document in the wanted format, or the given names, or the given text for people. */
-    final void print(JsonNode document, List<String> names, Runnable forPeople) {
+    protected final void print(JsonNode document, List<String> names, Runnable forPeople) {
         switch (format) {
             case TABLE -> forPeople.run();
             case JSON -> out().println(DocumentWriter.json(document));
@@ -200,8 +194,8 @@ public abstract class PersonCommand implements Callable<Integer> {
     }
 
     /** Prints a list as a document with {@code items}. */
-    final void printItems(List<JsonNode> items, String nameField, Runnable forPeople) {
-        ObjectNode document = JSON.createObjectNode();
+    protected final void printItems(List<JsonNode> items, String nameField, Runnable forPeople) {
+        ObjectNode document = DocumentWriter.JSON.createObjectNode();
         document.putArray("items").addAll(items);
         print(
                 document,
@@ -209,12 +203,12 @@ public abstract class PersonCommand implements Callable<Integer> {
                 forPeople);
     }
 
-    final void printTable(TextTable table) {
+    protected final void printTable(TextTable table) {
         table.lines().forEach(out()::println);
     }
 
     /** A remark for a person; not part of the answer, and not printed for programs. */
-    final void remark(String text) {
+    protected final void remark(String text) {
         if (isTable()) {
             err().println(text);
             err().flush();

@@ -2,6 +2,7 @@ package io.quartermaster.client.commands;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.MissingNode;
+import io.quartermaster.client.output.DocumentWriter;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
@@ -10,35 +11,35 @@ import java.util.Optional;
 import java.util.stream.StreamSupport;
 
 /** The claims of an access token, for display. The service alone verifies tokens. */
-final class TokenClaims {
+public final class TokenClaims {
 
     private TokenClaims() {}
 
     /** The claims; a missing node for a token of another form. */
-    static JsonNode of(String token) {
+    public static JsonNode of(String token) {
         String[] parts = token.split("\\.", -1);
         if (parts.length != 3) {
             return MissingNode.getInstance();
         }
         try {
-            return PersonCommand.JSON.readTree(
+            return DocumentWriter.JSON.readTree(
                     new String(Base64.getUrlDecoder().decode(parts[1]), StandardCharsets.UTF_8));
         } catch (IOException | IllegalArgumentException e) {
             return MissingNode.getInstance();
         }
     }
 
-    static String username(JsonNode claims) {
+    public static String username(JsonNode claims) {
         return claims.path("preferred_username").asText("unknown");
     }
 
     /** The groups of the caller, as paths; empty if the token states none. */
-    static Optional<List<String>> groups(JsonNode claims) {
+    public static Optional<List<String>> groups(JsonNode claims) {
         return claims.has("groups") ? Optional.of(texts(claims.path("groups"))) : Optional.empty();
     }
 
     /** The roles of the realm, without Keycloak's own. */
-    static List<String> roles(JsonNode claims) {
+    public static List<String> roles(JsonNode claims) {
         return texts(claims.path("realm_access").path("roles")).stream()
                 .filter(role -> !role.startsWith("default-roles-")
                         && !role.equals("offline_access")

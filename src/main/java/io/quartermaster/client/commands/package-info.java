@@ -1,13 +1,14 @@
 /**
- * The commands of people: contexts and logins, submitting and following work.
+ * What the commands of people have in common.
  *
- * <p>Owns: options and their help, which requests a command makes, and the words and tables that it prints.
+ * <p>Owns: the options of every command and its end; what a command finds around it; the list of commands; the claims
+ * of a token as a person reads them.
  *
- * <p>Does not own: the requests themselves and the renewal of tokens ({@code client.connection}); the files
- * ({@code client.settings}); the commands for one machine ({@code cli}).
+ * <p>Does not own: the commands ({@code client.session}, {@code client.jobs}); requests ({@code client.connection});
+ * files ({@code client.settings}); the commands for one machine ({@code cli}).
  *
- * <p>Invariants: every command has {@code -o}, an example in its help, and documented exit codes; answers go to standard
- * output, and everything else to standard error; a document that {@code -o json} prints has the fields of the API.
+ * <p>Invariants: every command has {@code -o}, an example in its help, and documented exit codes. Answers go to
+ * standard output, and everything else to standard error. A failure ends with a message, never with a stack trace.
  */
 @NullMarked
 package io.quartermaster.client.commands;

@@ -17,7 +17,8 @@ import org.yaml.snakeyaml.Yaml;
 /** Writes answers of the API as JSON or YAML, with their fields in the order of the answer. */
 public final class DocumentWriter {
 
-    private static final ObjectMapper JSON = new ObjectMapper();
+    /** The mapper of all documents of this program. */
+    public static final ObjectMapper JSON = new ObjectMapper();
 
     private DocumentWriter() {}
 
