@@ -1,9 +1,9 @@
 package io.quartermaster.client.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.commands.TokenClaims;
-import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.ExitStatus;
 import java.util.LinkedHashMap;

@@ -1,11 +1,11 @@
 package io.quartermaster.client.jobs;
 
-import io.quartermaster.client.commands.ClientEnvironment;
-import io.quartermaster.client.commands.PersonCommand;
-import io.quartermaster.client.output.DocumentWriter;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.quartermaster.client.commands.ClientEnvironment;
+import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.connection.ServiceConnection;
+import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import java.util.LinkedHashMap;
 import java.util.List;

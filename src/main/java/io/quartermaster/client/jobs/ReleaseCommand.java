@@ -1,7 +1,7 @@
 package io.quartermaster.client.jobs;
 
-import io.quartermaster.client.commands.ClientEnvironment;
 import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.client.commands.ClientEnvironment;
 import picocli.CommandLine.Command;
 
 /** {@code qm release}: lets held workloads start. */

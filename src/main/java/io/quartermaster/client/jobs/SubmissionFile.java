@@ -1,10 +1,10 @@
 package io.quartermaster.client.jobs;
 
-import io.quartermaster.client.output.DocumentWriter;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ReadableDuration;
 import java.io.IOException;
 import java.io.InputStream;

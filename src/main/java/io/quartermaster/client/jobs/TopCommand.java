@@ -1,13 +1,13 @@
 package io.quartermaster.client.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.commands.TokenClaims;
-import io.quartermaster.client.output.DocumentWriter;
-import com.fasterxml.jackson.databind.JsonNode;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.ReadableDuration;
 import io.quartermaster.client.output.TextTable;

@@ -1,8 +1,8 @@
 package io.quartermaster.client.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
-import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.LocalTimes;

@@ -1,9 +1,9 @@
 package io.quartermaster.client.session;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.output.DocumentWriter;
-import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.TextTable;
 import io.quartermaster.client.settings.ContextFile;

@@ -1,9 +1,9 @@
 package io.quartermaster.client.session;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.commands.TokenClaims;
-import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.connection.RealmLogin;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;

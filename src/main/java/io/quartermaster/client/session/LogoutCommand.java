@@ -1,11 +1,11 @@
 package io.quartermaster.client.session;
 
+import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
-import io.quartermaster.client.output.DocumentWriter;
-import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.connection.RealmLogin;
 import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.settings.SavedLogin;
 import io.quartermaster.client.settings.ServerContext;

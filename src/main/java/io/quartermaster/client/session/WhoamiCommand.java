@@ -1,14 +1,14 @@
 package io.quartermaster.client.session;
 
-import io.quartermaster.client.commands.ClientEnvironment;
-import io.quartermaster.client.commands.PersonCommand;
-import io.quartermaster.client.commands.TokenClaims;
-import io.quartermaster.client.output.DocumentWriter;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.quartermaster.client.commands.ClientEnvironment;
+import io.quartermaster.client.commands.PersonCommand;
+import io.quartermaster.client.commands.TokenClaims;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.connection.ServiceReply;
+import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import java.time.Instant;
 import java.util.List;
