@@ -26,7 +26,7 @@ import org.yaml.snakeyaml.representer.Representer;
 import org.yaml.snakeyaml.resolver.Resolver;
 
 /**
- * Submissions in a file of YAML or DocumentWriter.JSON: one per document, with the fields of the API's body. Numbers and words need no
+ * Submissions in a file of YAML or JSON: one per document, with the fields of the API's body. Numbers and words need no
  * quotation marks, and {@code maxRuntime} may be {@code 2h}. The service checks the names of the fields.
  */
 final class SubmissionFile {
@@ -69,7 +69,7 @@ final class SubmissionFile {
                 bodies.add(body(file, fields));
             }
         } catch (YAMLException e) {
-            throw CommandFailure.usage(file + " is neither YAML nor DocumentWriter.JSON: "
+            throw CommandFailure.usage(file + " is neither YAML nor JSON: "
                     + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
         }
         if (bodies.isEmpty()) {

@@ -36,7 +36,7 @@ final class SubmitCommand extends SubmittingCommand {
     @Option(
             names = {"-f", "--file"},
             paramLabel = "FILE",
-            description = "Read the job from a YAML or DocumentWriter.JSON file; - is standard input")
+            description = "Read the job from a YAML or JSON file; - is standard input")
     private @Nullable String file;
 
     @Parameters(paramLabel = "COMMAND", arity = "0..*", description = "Program and arguments, after --")

@@ -1,6 +1,5 @@
 package io.quartermaster.client.jobs;
 
-import io.quartermaster.client.output.DocumentWriter;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -48,9 +47,9 @@ class SubmissionFileTest {
             value = {
                 "''             | f has no submission",
                 "[a]            | f: a submission is a mapping",
-                "'a: ['         | f is neither YAML nor DocumentWriter.JSON",
+                "'a: ['         | f is neither YAML nor JSON",
                 "maxRuntime: 2x | f: maxRuntime: \"2x\" is not a duration",
-                "'{a: 1, a: 2}' | f is neither YAML nor DocumentWriter.JSON",
+                "'{a: 1, a: 2}' | f is neither YAML nor JSON",
             })
     void aFileThatIsNoSubmissionIsNamed(String text, String message) {
         assertThatThrownBy(() -> SubmissionFile.parse("f", text)).hasMessageStartingWith(message);
