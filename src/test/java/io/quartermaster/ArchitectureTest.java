@@ -66,7 +66,8 @@ class ArchitectureTest {
     private static final Map<String, Set<String>> APART = Map.of(
             "", Set.of("launch"),
             "launch", Set.of("agent.protocol"),
-            "cli", Set.of("agent", "agent.protocol", "embedded", "engine", "launch", "ledger"),
+            "cli", Set.of("agent", "agent.protocol", "client", "embedded", "engine", "launch", "ledger"),
+            "client", Set.of("agent.protocol"),
             "embedded", Set.of("launch"),
             "loadtest", Set.of("access", "platform"),
             "agent", Set.of("agent.protocol"),
@@ -150,6 +151,22 @@ class ArchitectureTest {
                     "java..",
                     "com.sun.management..",
                     "com.fasterxml.jackson..",
+                    "picocli..",
+                    "org.jspecify..");
+
+    /** The jar of people's commands has these libraries beside it, and nothing of the service. */
+    @ArchTest
+    static final ArchRule theClientUsesFewLibraries = classes()
+            .that()
+            .resideInAPackage(ROOT + ".client..")
+            .should()
+            .onlyDependOnClassesThat()
+            .resideInAnyPackage(
+                    ROOT + ".client..",
+                    ROOT + ".agent.protocol",
+                    "java..",
+                    "com.fasterxml.jackson..",
+                    "org.yaml.snakeyaml..",
                     "picocli..",
                     "org.jspecify..");
 
@@ -279,7 +296,7 @@ class ArchitectureTest {
             .that(are(directlyUsing(RedisAPI.class)))
             .or(are(directlyUsing(HttpClient.class)))
             .and()
-            .resideOutsideOfPackages(ROOT + ".agent..", ROOT + ".cli..", ROOT + ".embedded..")
+            .resideOutsideOfPackages(ROOT + ".agent..", ROOT + ".cli..", ROOT + ".client..", ROOT + ".embedded..")
             .should()
             .haveFullyQualifiedName(ROOT + ".platform.redis.RedisScriptRunner")
             .orShould()

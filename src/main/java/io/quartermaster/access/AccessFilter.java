@@ -30,9 +30,9 @@ import org.jboss.resteasy.reactive.server.ServerResponseFilter;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The gate in front of every route. It answers 401 without a valid token, and 429 for a realm or an agent that sends
- * too many requests. It answers 404 for resources that the caller may not see, and 403 for actions that it may not
- * take. All other requests proceed with their {@link Caller}.
+ * The gate in front of every route. It answers 401 without a valid token, except for routes {@link WithoutToken}, and
+ * 429 for a realm or an agent that sends too many requests. It answers 404 for resources that the caller may not see,
+ * and 403 for actions that it may not take. All other requests proceed with their {@link Caller}.
  */
 public final class AccessFilter {
 
@@ -68,6 +68,9 @@ public final class AccessFilter {
             ContainerRequestContext request, ResourceInfo resource, UriInfo uri, RoutingContext context) {
         String requestId = validRequestId(request.getHeaderString(REQUEST_ID));
         request.setProperty(REQUEST_ID, requestId);
+        if (resource.getResourceMethod().isAnnotationPresent(WithoutToken.class)) {
+            return Uni.createFrom().voidItem();
+        }
         return authenticate(request, requestId)
                 .invoke(authentication -> rates.countVerified(
                         context,

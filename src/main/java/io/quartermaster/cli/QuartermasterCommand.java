@@ -2,6 +2,8 @@ package io.quartermaster.cli;
 
 import io.quartermaster.agent.AgentCommand;
 import io.quartermaster.agent.protocol.ProgramVersion;
+import io.quartermaster.client.ClientProgram;
+import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.launch.CommandLineFactory;
 import io.quartermaster.launch.MigrateCommand;
 import picocli.CommandLine;
@@ -57,7 +59,10 @@ public final class QuartermasterCommand implements Runnable {
 
     /** The parser of all commands, as {@link #execute} uses it. */
     static CommandLine commandLine() {
-        return CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
+        CommandLine commandLine =
+                CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
+        ClientProgram.catalog(ClientEnvironment.ofProcess()).addTo(commandLine);
+        return commandLine;
     }
 
     /** Offers these commands to {@link io.quartermaster.Main}; found by its name in {@code META-INF/services}. */

@@ -150,11 +150,11 @@ final class Startup {
                 runFile.keycloakUrl(),
                 folder.resolve("secrets.properties"),
                 folder.resolve("log"));
-        out.println(demo.map(this::usersText).orElse("\n  curl " + management + "/health/ready\n"));
+        out.println(demo.map(loaded -> usersText()).orElse("\n  curl " + management + "/health/ready\n"));
         out.flush();
     }
 
-    private String usersText(DemoSeed.LoadedDemo loaded) {
+    private String usersText() {
         DemoPasswords passwords = demonstration.orElseThrow().passwords();
         return """
                   Operator     operator / %1$s            at realm operator
@@ -164,11 +164,11 @@ final class Startup {
                                  viewer / %5$s
                   Work         %6$s
 
-                  A first look, as a member of %7$s (operators sign in likewise, at %8$s/realms/operator):
+                  A first look, as a member of %7$s (the password is above; operators use --tenant operator):
 
-                    TOKEN=$(curl -s -d grant_type=password -d client_id=portal -d username=rnd-member \\
-                      -d password=%4$s %9$s/protocol/openid-connect/token | sed 's/.*"access_token":"\\([^"]*\\).*/\\1/')
-                    curl -H "Authorization: Bearer $TOKEN" %10$s/v1/tenants/%7$s/queues
+                    qm context add demo --server %8$s --tenant %7$s
+                    qm login --user rnd-member
+                    qm queues
                 """.formatted(
                         passwords.operator(),
                         String.join(" and ", DemoSeed.TENANTS),
@@ -177,8 +177,6 @@ final class Startup {
                         passwords.viewer(),
                         confinement.description(),
                         DemoSeed.TENANTS.getFirst(),
-                        runFile.keycloakUrl(),
-                        loaded.issuer(),
                         runFile.url());
     }
 }

@@ -10,6 +10,7 @@ import io.quarkus.runtime.Startup;
 import io.quartermaster.access.IdentityConfig;
 import io.quartermaster.access.Realm;
 import io.quartermaster.access.Role;
+import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.JsonSettings;
 import jakarta.inject.Singleton;
 import java.io.FileNotFoundException;
@@ -23,6 +24,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeMap;
+import org.keycloak.representations.idm.ClientRepresentation;
 import org.keycloak.representations.idm.RealmRepresentation;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
@@ -115,6 +117,24 @@ public class BlueprintCatalog {
                     return false;
                 })
                 .isPresent();
+    }
+
+    /** A client of the tenant's realm as its plan states it; empty if the plan, or the client in it, does not exist. */
+    Optional<ClientRepresentation> clientOf(String plan, TenantId tenant, String clientId) {
+        return find(plan)
+                .map(blueprint -> fillTemplate(blueprint.realmTemplate(), tenant.value(), tenant.value()))
+                .flatMap(realm -> client(realm, clientId));
+    }
+
+    /** A client of the operator's realm as the template states it, if it does. */
+    Optional<ClientRepresentation> operatorClient(String clientId) {
+        return client(operatorRealm(), clientId);
+    }
+
+    private static Optional<ClientRepresentation> client(RealmRepresentation realm, String clientId) {
+        return Optional.ofNullable(realm.getClients()).orElse(List.of()).stream()
+                .filter(client -> client.getClientId().equals(clientId))
+                .findFirst();
     }
 
     RealmRepresentation operatorRealm() {

@@ -4,6 +4,7 @@ import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakClient;
 import io.quartermaster.access.keycloak.KeycloakRealm;
+import io.quartermaster.tenancy.signin.SignInResource;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.stream.Stream;
@@ -45,6 +46,7 @@ public class IdentitiesStep implements ProvisioningStep {
                             .forEach(group -> RealmAdmin.ensureGroup(realm, group));
                     if (blueprint.demo()) {
                         RealmAdmin.enableDirectAccessGrants(realm, PORTAL_CLIENT);
+                        RealmAdmin.enableDirectAccessGrants(realm, SignInResource.CLIENT);
                         blueprint.users().forEach(user -> ensureUser(realm, user));
                     }
                     return tenant;

@@ -9,6 +9,7 @@ import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakClient;
 import io.quartermaster.access.keycloak.KeycloakFailure;
 import io.quartermaster.access.keycloak.KeycloakRealm;
+import io.quartermaster.tenancy.signin.SignInResource;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.util.List;
@@ -70,9 +71,13 @@ public class OperatorRealm {
         boolean isNew = confirm(keycloak);
         KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
         RealmAdmin.disableDirectAccessGrants(realm, RealmAdmin.ADMIN_CLI);
+        blueprintCatalog
+                .operatorClient(SignInResource.CLIENT)
+                .ifPresent(client -> RealmAdmin.ensureClient(realm, client));
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
             RealmAdmin.enableDirectAccessGrants(realm, IdentitiesStep.PORTAL_CLIENT);
+            RealmAdmin.enableDirectAccessGrants(realm, SignInResource.CLIENT);
             RealmAdmin.ensureUser(
                     realm, config.demoOperator(), config.demoOperatorPassword(), List.of(Role.OPERATOR.word()));
         }

@@ -16,6 +16,7 @@ import java.util.Optional;
 import java.util.Set;
 import org.jboss.logging.Logger;
 import org.jspecify.annotations.Nullable;
+import org.keycloak.representations.idm.ClientRepresentation;
 import org.keycloak.representations.idm.CredentialRepresentation;
 import org.keycloak.representations.idm.GroupRepresentation;
 import org.keycloak.representations.idm.RealmRepresentation;
@@ -357,6 +358,24 @@ public final class RealmAdmin {
                     realm.addRoles(id, List.of(realm.role(Role.TENANT_AUTOMATION.word())));
                     realm.removeRoles(id, List.of(admin));
                 }));
+    }
+
+    /**
+     * Creates the client, unless the realm has one of that id, which stays as it is.
+     *
+     * @return whether this call created it
+     */
+    static boolean ensureClient(KeycloakRealm realm, ClientRepresentation client) {
+        if (realm.client(client.getClientId()).isPresent()) {
+            return false;
+        }
+        try {
+            realm.createClient(client);
+            return true;
+        } catch (KeycloakFailure e) {
+            requireConflict(e);
+            return false;
+        }
     }
 
     private static void ensureRole(KeycloakRealm realm, String name, String description) {

@@ -5,6 +5,7 @@ import io.quartermaster.access.keycloak.KeycloakAdmin;
 import io.quartermaster.access.keycloak.KeycloakRealm;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.db.SystemDatabase;
+import io.quartermaster.tenancy.signin.SignInResource;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
 import io.vertx.mutiny.sqlclient.Row;
@@ -27,8 +28,8 @@ class RealmUpkeep {
 
     private static final Logger LOG = Logger.getLogger(RealmUpkeep.class);
 
-    /** Incremented whenever {@link RealmAdmin#conform} changes more: every realm is then due once. */
-    private static final int REVISION = 2;
+    /** Incremented whenever a realm gets more changes than before: every realm is then due once. */
+    private static final int REVISION = 3;
     /** The first revision in which realms have their tenant's mark. */
     private static final int MARKED = 2;
 
@@ -95,6 +96,16 @@ class RealmUpkeep {
                 .recoverWithNull();
     }
 
+    /** Adds the client of the command line, as the tenant's plan states it. An existing client stays as it is. */
+    private void ensureCommandLine(KeycloakRealm realm, DueRealm due) {
+        blueprintCatalog
+                .clientOf(due.plan(), due.tenant(), SignInResource.CLIENT)
+                .filter(client -> RealmAdmin.ensureClient(realm, client))
+                .filter(client ->
+                        blueprintCatalog.find(due.plan()).orElseThrow().demo())
+                .ifPresent(client -> RealmAdmin.enableDirectAccessGrants(realm, client.getClientId()));
+    }
+
     private Uni<Void> conform(DueRealm due) {
         return admin.call(keycloak -> {
                     KeycloakRealm realm = keycloak.realm(due.tenant().value());
@@ -104,6 +115,7 @@ class RealmUpkeep {
                         RealmMark.require(realm, due.tenant());
                     }
                     RealmAdmin.conform(realm);
+                    ensureCommandLine(realm, due);
                     if (due.suspended() != due.wasSuspended() && blueprintCatalog.adminsManageUsers(due.plan())) {
                         RealmAdmin.setAdminsManageUsers(realm, !due.suspended());
                     }

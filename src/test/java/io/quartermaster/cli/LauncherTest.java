@@ -2,13 +2,17 @@ package io.quartermaster.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.client.ClientProgram;
+import io.quartermaster.client.commands.ClientEnvironment;
 import java.io.IOException;
+import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -83,8 +87,8 @@ class LauncherTest {
     void withoutABuildHelpIsShortAndNamesEveryCommand(String arguments) throws Exception {
         String help = run(arguments.isEmpty() ? new String[0] : arguments.split(" "));
         Set<String> commands =
-                new CommandLine(new QuartermasterCommand()).getSubcommands().keySet();
-        assertThat(commands).contains("up", "help");
+                QuartermasterCommand.commandLine().getSubcommands().keySet();
+        assertThat(commands).contains("up", "help", "submit");
         assertThat(help.lines().map(line -> line.strip().split(" ")[0])).containsAll(commands);
         assertNothingWasBuilt();
     }
@@ -117,6 +121,35 @@ class LauncherTest {
         assertThat(run("agent", "--node", "a")).endsWith("-jar " + jar + " --node a\n");
         assertThat(run("agent", "--help")).endsWith("-jar " + jar + " --help\n");
         assertThat(run("help", "agent")).endsWith("-jar " + jar + " --help\n");
+    }
+
+    @Test
+    void commandsOfPeopleRunFromTheirOwnJar() throws Exception {
+        givenAJdk();
+        Files.delete(home.resolve("pom.xml"));
+        Path jar = home.resolve("target/client/quartermaster-client.jar");
+        Files.createDirectories(home.resolve("target/client"));
+        Files.createFile(jar);
+
+        assertThat(run("submit", "-q", "a", "--", "sh", "-c", "x y"))
+                .endsWith("-jar " + jar + " submit -q a -- sh -c x y\n");
+        assertThat(run("login", "--help")).endsWith("-jar " + jar + " login --help\n");
+    }
+
+    @Test
+    void launcherKnowsEveryCommandOfPeople() throws Exception {
+        givenAJdk();
+        Files.delete(home.resolve("pom.xml"));
+        Files.createDirectories(home.resolve("target/client"));
+        Files.createFile(home.resolve("target/client/quartermaster-client.jar"));
+        CommandLine people = ClientProgram.commandLine(
+                new ClientEnvironment(Map.of(), home.toString(), InputStream.nullInputStream(), false, false));
+
+        for (String command : people.getSubcommands().keySet()) {
+            if (!command.equals("help")) {
+                assertThat(run(command)).as(command).endsWith("quartermaster-client.jar " + command + "\n");
+            }
+        }
     }
 
     @ParameterizedTest

@@ -54,7 +54,8 @@ record Contract(JsonNode document, List<Call> calls) {
             boolean takesBody,
             boolean needsBody,
             JsonNode bodySchema,
-            boolean streams) {
+            boolean streams,
+            boolean needsToken) {
 
         boolean writes() {
             return !method.equals("GET");
@@ -202,7 +203,9 @@ record Contract(JsonNode document, List<Call> calls) {
                 operation.has("requestBody"),
                 operation.at("/requestBody/required").asBoolean(),
                 operation.at("/requestBody/content/application~1json/schema"),
-                operation.path("responses").path("200").path("content").has("text/event-stream"));
+                operation.path("responses").path("200").path("content").has("text/event-stream"),
+                // An operation that overrides the contract's security by nothing needs no token.
+                !operation.has("security") || !operation.path("security").isEmpty());
     }
 
     private static List<Parameter> parameters(JsonNode of) {

@@ -30,7 +30,8 @@ import org.junit.jupiter.api.TestMethodOrder;
  *
  * <p>Each block {@code sh} is run. The block {@code text} after it is its output, in which {@code ...} stands for
  * anything. The pages name the default ports; the test replaces them by free ones. {@code ./qm} starts the packaged
- * program with {@code --unsafe-demo}, so that the commands also run on machines that cannot confine work.
+ * program with {@code --unsafe-demo}, so that the commands also run on machines that cannot confine work. The commands
+ * of people run from their own jar, with a folder of their own for their files.
  */
 @TestMethodOrder(MethodOrderer.OrderAnnotation.class)
 @OwnProcesses
@@ -68,13 +69,18 @@ class TutorialsIT {
                 #!/bin/sh
                 command=$1
                 shift
+                case $command in
+                    up | down | audit) ;;
+                    *) exec '%1$s' -Xmx128m -XX:TieredStopAtLevel=1 -jar '%5$s' "$command" "$@" ;;
+                esac
                 [ "$command" = up ] && set -- --unsafe-demo "$@"
-                exec '%s' -Xmx384m '-Dqm.home=%s' -jar '%s' "$command" "$@" --data-dir '%s'
+                exec '%1$s' -Xmx384m '-Dqm.home=%2$s' -jar '%3$s' "$command" "$@" --data-dir '%4$s'
                 """.formatted(
                         Path.of(System.getProperty("java.home"), "bin", "java"),
                         Path.of("").toAbsolutePath(),
                         Path.of("target", "quarkus-app", "quarkus-run.jar").toAbsolutePath(),
-                        FOLDER.resolve(".qm")));
+                        FOLDER.resolve(".qm"),
+                        Path.of("target", "client", "quartermaster-client.jar").toAbsolutePath()));
         Files.setPosixFilePermissions(launcher, PosixFilePermissions.fromString("rwxr-xr-x"));
     }
 
@@ -190,6 +196,7 @@ class TutorialsIT {
                 .redirectOutput(output.toFile());
         builder.environment()
                 .putAll(Map.of(
+                        "XDG_CONFIG_HOME", FOLDER.resolve("config").toString(),
                         "QM_HTTP_PORT", PORTS.get("8080"),
                         "QM_MANAGEMENT_PORT", PORTS.get("8081"),
                         "QM_POSTGRES_PORT", PORTS.get("5439"),

@@ -20,12 +20,17 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
-/** A browser at the portal's login: Keycloak's own pages, its cookies, and the code flow with PKCE. */
-final class Browser implements AutoCloseable {
+/**
+ * A browser at Keycloak's own pages, with their cookies: the portal's login with the code flow and PKCE, or any other
+ * page.
+ */
+public final class Browser implements AutoCloseable {
 
     private static final String BACK = "http://127.0.0.1:8080/back";
     private static final String VERIFIER = "a-verifier-that-is-long-enough-for-the-standard";
     private static final Pattern ACTION = Pattern.compile("<form[^>]*action=\"([^\"]+)\"");
+    private static final Pattern HIDDEN =
+            Pattern.compile("<input type=\"hidden\" name=\"([^\"]+)\" value=\"([^\"]*)\"");
     private static final Pattern CODE = Pattern.compile("[?&]code=([^&]+)");
 
     private final HttpClient client = HttpClient.newHttpClient();
@@ -35,7 +40,9 @@ final class Browser implements AutoCloseable {
      */
     private final Map<String, String> cookies = new TreeMap<>();
 
+    /** The address of the realm's endpoints; empty for a browser that opened another page. */
     private final String protocol;
+
     private HttpResponse<String> page;
 
     /** Opens the login page of a realm. */
@@ -57,19 +64,38 @@ final class Browser implements AutoCloseable {
                         challenge())))));
     }
 
+    private Browser(String protocol, URI address) throws IOException, InterruptedException {
+        this.protocol = protocol;
+        page = send(HttpRequest.newBuilder(address));
+        followRedirects();
+    }
+
+    /** Opens any page, such as that of a device code. */
+    public static Browser at(URI address) throws IOException, InterruptedException {
+        return new Browser("", address);
+    }
+
     /** Fills in the current form and follows to the next page, unless that is the portal. */
-    void submit(Map<String, String> fields) throws IOException, InterruptedException {
+    public void submit(Map<String, String> fields) throws IOException, InterruptedException {
         Matcher action = ACTION.matcher(page.body());
         assertThat(action.find()).as("a form in %s", page.body()).isTrue();
-        page = send(HttpRequest.newBuilder(URI.create(action.group(1).replace("&amp;", "&")))
+        Map<String, String> all = new TreeMap<>();
+        HIDDEN.matcher(page.body()).results().forEach(field -> all.put(field.group(1), field.group(2)));
+        all.putAll(fields);
+        page = send(HttpRequest.newBuilder(
+                        page.uri().resolve(URI.create(action.group(1).replace("&amp;", "&"))))
                 .header("Content-Type", "application/x-www-form-urlencoded")
-                .POST(HttpRequest.BodyPublishers.ofString(form(fields))));
+                .POST(HttpRequest.BodyPublishers.ofString(form(all))));
+        followRedirects();
+    }
+
+    private void followRedirects() throws IOException, InterruptedException {
         while (page.statusCode() / 100 == 3 && !location().startsWith(BACK)) {
-            page = send(HttpRequest.newBuilder(URI.create(location())));
+            page = send(HttpRequest.newBuilder(page.uri().resolve(URI.create(location()))));
         }
     }
 
-    String html() {
+    public String html() {
         return page.body();
     }
 

@@ -34,6 +34,7 @@ import org.awaitility.Awaitility;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.keycloak.representations.idm.ClientRepresentation;
 import org.keycloak.representations.idm.RealmRepresentation;
 import org.keycloak.representations.idm.RoleRepresentation;
 
@@ -153,6 +154,7 @@ class ProvisioningIT {
             realm.addRoles(account, List.of(realm.role("tenant-admin")));
             realm.removeRoles(account, List.of(realm.role("tenant-automation")));
             RealmAdmin.enableDirectAccessGrants(realm, "admin-cli");
+            realm.removeClient(realm.client("qm-cli").orElseThrow().getId());
             mark(realm, null);
             return account;
         });
@@ -180,6 +182,10 @@ class ProvisioningIT {
         assertThat(passwords).isFalse();
         Map<String, String> attributes = attributes("older");
         assertThat(attributes).containsEntry(RealmMark.ATTRIBUTE, "older");
+        ClientRepresentation commandLine =
+                inRealm("older", realm -> realm.client("qm-cli").orElseThrow());
+        assertThat(commandLine.isPublicClient()).isTrue();
+        assertThat(commandLine.getAttributes()).containsEntry("oauth2.device.authorization.grant.enabled", "true");
     }
 
     @Test

@@ -143,14 +143,10 @@ final class ContractResponses {
     /** Adds to an operation every answer that follows from its shape. */
     void complete(HttpMethod method, Operation operation) {
         APIResponses responses = operation.getResponses();
-        add(
-                responses,
-                Shared.BAD_INPUT,
-                Shared.UNAUTHENTICATED,
-                Shared.FORBIDDEN,
-                Shared.NOT_FOUND,
-                Shared.TOO_MANY_REQUESTS,
-                Shared.UNAVAILABLE);
+        add(responses, Shared.BAD_INPUT, Shared.TOO_MANY_REQUESTS, Shared.UNAVAILABLE);
+        if (needsToken(operation)) {
+            add(responses, Shared.UNAUTHENTICATED, Shared.FORBIDDEN, Shared.NOT_FOUND);
+        }
         if (!READS.contains(method)) {
             add(responses, Shared.CONFLICT);
         }
@@ -170,6 +166,11 @@ final class ContractResponses {
         });
         addDryRun(operation, responses);
         responses.setAPIResponses(new TreeMap<>(responses.getAPIResponses()));
+    }
+
+    /** An operation without a token states an empty list of security requirements. */
+    private static boolean needsToken(Operation operation) {
+        return operation.getSecurity() == null || !operation.getSecurity().isEmpty();
     }
 
     private static void addNamed(Operation operation, APIResponses responses) {

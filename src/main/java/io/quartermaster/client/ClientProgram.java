@@ -1,0 +1,84 @@
+package io.quartermaster.client;
+
+import io.quartermaster.agent.protocol.ProgramVersion;
+import io.quartermaster.client.commands.ClientEnvironment;
+import io.quartermaster.client.commands.CommandCatalog;
+import io.quartermaster.client.jobs.JobCommands;
+import io.quartermaster.client.session.SessionCommands;
+import java.io.PrintWriter;
+import java.util.List;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.HelpCommand;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.Spec;
+import picocli.CommandLine.UnmatchedArgumentException;
+
+/** {@code qm} with the commands of people alone. */
+@Command(
+        name = "qm",
+        mixinStandardHelpOptions = true,
+        versionProvider = ProgramVersion.class,
+        synopsisSubcommandLabel = "COMMAND",
+        description = "Submits and follows jobs on shared GPUs.",
+        footer = {"%nAdd --help to a command to see its options and an example. Begin with: qm context add, qm login"})
+public final class ClientProgram implements Runnable {
+
+    @Spec
+    private CommandSpec spec;
+
+    /** Set by picocli before {@link #run}. */
+    @SuppressWarnings("NullAway.Init")
+    public ClientProgram() {}
+
+    @Override
+    public void run() {
+        spec.commandLine().usage(spec.commandLine().getOut());
+    }
+
+    /** Runs the command that the arguments name, and ends the process with its exit code. */
+    public static void main(String... arguments) {
+        System.exit(
+                commandLine(ClientEnvironment.ofProcess(), List.of(arguments)).execute(arguments));
+    }
+
+    /** The parser of all commands. */
+    public static CommandLine commandLine(ClientEnvironment environment) {
+        return commandLine(environment, List.of());
+    }
+
+    private static CommandLine commandLine(ClientEnvironment environment, List<String> arguments) {
+        CommandLine root = new CommandLine(new ClientProgram());
+        catalog(environment).addTo(root, arguments);
+        root.addSubcommand("help", new HelpCommand());
+        root.setUsageHelpAutoWidth(true);
+        root.setParameterExceptionHandler(ClientProgram::explain);
+        return root;
+    }
+
+    /** All commands of people. */
+    public static CommandCatalog catalog(ClientEnvironment environment) {
+        CommandCatalog catalog = new CommandCatalog();
+        SessionCommands.register(catalog, environment);
+        JobCommands.register(catalog, environment);
+        SessionCommands.registerCompletion(catalog, environment, () -> commandLine(environment));
+        return catalog;
+    }
+
+    /** A wrong option gets its message, similar names, and the way to the help; not the whole help. */
+    private static int explain(ParameterException wrong, String[] arguments) {
+        CommandLine command = wrong.getCommandLine();
+        PrintWriter err = command.getErr();
+        err.println("qm: " + wrong.getMessage());
+        if (wrong instanceof UnmatchedArgumentException unmatched) {
+            List<String> similar = unmatched.getSuggestions();
+            if (!similar.isEmpty()) {
+                err.println("Did you mean: " + String.join(" or ", similar) + "?");
+            }
+        }
+        err.println("See: " + command.getCommandSpec().qualifiedName() + " --help");
+        err.flush();
+        return command.getCommandSpec().exitCodeOnInvalidInput();
+    }
+}

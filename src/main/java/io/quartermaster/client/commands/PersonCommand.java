@@ -1,0 +1,217 @@
+package io.quartermaster.client.commands;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.quartermaster.client.connection.BearerToken;
+import io.quartermaster.client.connection.ServiceConnection;
+import io.quartermaster.client.connection.TargetChoice;
+import io.quartermaster.client.connection.WaitIndicator;
+import io.quartermaster.client.connection.WebClient;
+import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.output.DocumentWriter;
+import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.LocalTimes;
+import io.quartermaster.client.output.OutputFormat;
+import io.quartermaster.client.output.TextStyle;
+import io.quartermaster.client.output.TextTable;
+import io.quartermaster.client.settings.ContextFile;
+import io.quartermaster.client.settings.ServerContext;
+import io.quartermaster.client.settings.TokenFile;
+import java.io.PrintWriter;
+import java.util.List;
+import java.util.concurrent.Callable;
+import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Model.CommandSpec;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Spec;
+
+/**
+ * A command of a person: its common options, and its end with a message instead of a stack trace. Each object runs
+ * once.
+ */
+@Command(
+        mixinStandardHelpOptions = true,
+        sortOptions = false,
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:done",
+            "1:the command failed",
+            "2:an option or a file is wrong, or no server is chosen",
+            "3:you are not signed in",
+            "4:there is no such resource, or you may not see it",
+            "5:the service refused the request",
+            "6:the service does not answer"
+        })
+public abstract class PersonCommand implements Callable<Integer> {
+
+    private final ClientEnvironment environment;
+
+    @Spec
+    private @Nullable CommandSpec spec;
+
+    @Option(
+            names = {"-o", "--output"},
+            paramLabel = "FORMAT",
+            order = 900,
+            defaultValue = "table",
+            description = "table, json, yaml, or name: one id or name per line. Default: ${DEFAULT-VALUE}")
+    private OutputFormat format = OutputFormat.TABLE;
+
+    @Option(names = "--context", paramLabel = "NAME", order = 901, description = "Context to use for this command")
+    private @Nullable String context;
+
+    @Option(names = "--server", paramLabel = "URL", order = 902, description = "Address of the service")
+    private @Nullable String server;
+
+    @Option(names = "--tenant", paramLabel = "TENANT", order = 903, description = "Name of the tenant")
+    private @Nullable String tenant;
+
+    @Option(
+            names = "--debug",
+            order = 904,
+            description = "Print each request with its id, and the stack trace of an error in this program")
+    private boolean debug;
+
+    private @Nullable WebClient web;
+    private @Nullable ServiceConnection connection;
+
+    protected PersonCommand(ClientEnvironment environment) {
+        this.environment = environment;
+    }
+
+    /** Does the work of the command. */
+    protected abstract ExitStatus run();
+
+    @Override
+    public final Integer call() {
+        try {
+            return run().code();
+        } catch (CommandFailure e) {
+            err().println("qm: " + e.text());
+            e.details().forEach(detail -> err().println("  " + detail));
+            if (debug && e.requestId() != null) {
+                err().println("  request id: " + e.requestId());
+            }
+            return e.status().code();
+        } catch (RuntimeException e) {
+            err().println("qm: an error in this program: " + e + (debug ? "" : " (--debug prints more)"));
+            if (debug) {
+                e.printStackTrace(err());
+            }
+            return ExitStatus.FAILED.code();
+        } finally {
+            out().flush();
+            err().flush();
+        }
+    }
+
+    protected final CommandSpec spec() {
+        if (spec == null) {
+            throw new IllegalStateException("the command has no parser");
+        }
+        return spec;
+    }
+
+    protected final ClientEnvironment environment() {
+        return environment;
+    }
+
+    protected final PrintWriter out() {
+        return spec().commandLine().getOut();
+    }
+
+    protected final PrintWriter err() {
+        return spec().commandLine().getErr();
+    }
+
+    protected final TextStyle style() {
+        return TextStyle.of(environment.coloured());
+    }
+
+    protected final LocalTimes times() {
+        return LocalTimes.here();
+    }
+
+    protected final boolean isTable() {
+        return format == OutputFormat.TABLE;
+    }
+
+    protected final ContextFile contexts() {
+        return new ContextFile(environment.folder());
+    }
+
+    protected final TokenFile tokens() {
+        return new TokenFile(environment.folder());
+    }
+
+    /** Server and tenant as options, variables and the current context state them. */
+    protected final ServerContext target() {
+        return new TargetChoice(context, server, tenant).resolve(environment.variables(), contexts());
+    }
+
+    protected final @Nullable String serverOption() {
+        return server;
+    }
+
+    protected final @Nullable String tenantOption() {
+        return tenant;
+    }
+
+    protected final WebClient web() {
+        WebClient known = web;
+        if (known == null) {
+            known = new WebClient(new WaitIndicator(err(), environment.terminal()), err(), debug);
+            web = known;
+        }
+        return known;
+    }
+
+    /** The service, with a token of the tenant. */
+    protected final ServiceConnection service() {
+        ServiceConnection known = connection;
+        if (known == null) {
+            ServerContext target = target();
+            String given = environment.variables().getOrDefault(TargetChoice.TOKEN_VARIABLE, "");
+            BearerToken token = given.isBlank()
+                    ? new BearerToken.Saved(tokens(), web(), target.server(), target.tenant())
+                    : new BearerToken.Given(given.strip());
+            known = new ServiceConnection(web(), target.server(), target.tenant(), token);
+            connection = known;
+        }
+        return known;
+    }
+
+    /** Prints a document in the wanted format, or the given names, or the given text for people. */
+    protected final void print(JsonNode document, List<String> names, Runnable forPeople) {
+        switch (format) {
+            case TABLE -> forPeople.run();
+            case JSON -> out().println(DocumentWriter.json(document));
+            case YAML -> out().println(DocumentWriter.yaml(document));
+            case NAME -> names.forEach(out()::println);
+        }
+        out().flush();
+    }
+
+    /** Prints a list as a document with {@code items}. */
+    protected final void printItems(List<JsonNode> items, String nameField, Runnable forPeople) {
+        ObjectNode document = DocumentWriter.JSON.createObjectNode();
+        document.putArray("items").addAll(items);
+        print(
+                document,
+                items.stream().map(item -> item.path(nameField).asText()).toList(),
+                forPeople);
+    }
+
+    protected final void printTable(TextTable table) {
+        table.lines().forEach(out()::println);
+    }
+
+    /** A remark for a person; not part of the answer, and not printed for programs. */
+    protected final void remark(String text) {
+        if (isTable()) {
+            err().println(text);
+            err().flush();
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package io.quartermaster.client.connection;
+
+import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.settings.ContextFile;
+import io.quartermaster.client.settings.ServerContext;
+import java.net.URI;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The choice of server and tenant. An option goes before a variable, and a variable before the context.
+ *
+ * @param context the context of the option {@code --context}
+ */
+public record TargetChoice(
+        @Nullable String context,
+        @Nullable String server,
+        @Nullable String tenant) {
+
+    public static final String SERVER_VARIABLE = "QM_SERVER";
+    public static final String TENANT_VARIABLE = "QM_TENANT";
+    public static final String CONTEXT_VARIABLE = "QM_CONTEXT";
+    public static final String TOKEN_VARIABLE = "QM_TOKEN";
+
+    /** Fails with a message that names the missing part. The name of the result is that of the context, or empty. */
+    public ServerContext resolve(Map<String, String> environment, ContextFile file) {
+        Optional<String> wantedServer = first(server, environment.get(SERVER_VARIABLE));
+        Optional<String> wantedTenant = first(tenant, environment.get(TENANT_VARIABLE));
+        Optional<String> wantedContext = first(context, environment.get(CONTEXT_VARIABLE));
+        Optional<ServerContext> base = Optional.empty();
+        if (wantedContext.isPresent()) {
+            base = Optional.of(ContextFile.requireKnown(file.read(), wantedContext.get()));
+        } else if (wantedServer.isEmpty() || wantedTenant.isEmpty()) {
+            base = file.read().currentContext();
+        }
+        try {
+            URI chosen = wantedServer.isPresent()
+                    ? ServerContext.server(wantedServer.get())
+                    : base.map(ServerContext::server).orElseThrow(() -> missing("server", SERVER_VARIABLE));
+            String name = wantedTenant.isPresent()
+                    ? wantedTenant.get()
+                    : base.map(ServerContext::tenant).orElseThrow(() -> missing("tenant", TENANT_VARIABLE));
+            return new ServerContext(base.map(ServerContext::name).orElse(""), chosen, name);
+        } catch (IllegalArgumentException e) {
+            throw CommandFailure.usage(String.valueOf(e.getMessage()));
+        }
+    }
+
+    private static Optional<String> first(@Nullable String option, @Nullable String variable) {
+        return Optional.ofNullable(option)
+                .or(() -> Optional.ofNullable(variable).filter(value -> !value.isBlank()));
+    }
+
+    private static CommandFailure missing(String what, String variable) {
+        return CommandFailure.usage("no " + what + " is chosen. Add a context with qm context add NAME --server URL "
+                + "--tenant TENANT, or set " + variable);
+    }
+}

@@ -1,0 +1,80 @@
+package io.quartermaster.client.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.quartermaster.client.commands.ClientEnvironment;
+import io.quartermaster.client.commands.PersonCommand;
+import io.quartermaster.client.connection.ServiceConnection;
+import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.output.DocumentWriter;
+import io.quartermaster.client.output.ExitStatus;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** A command that changes the state of some workloads, one after the other. */
+abstract class StateChangeCommand extends PersonCommand {
+
+    @Parameters(paramLabel = "JOB", arity = "1..*", description = "Ids, beginnings of ids, or names")
+    private List<String> jobs = new ArrayList<>();
+
+    @Option(names = "--dry-run", description = "Check everything and change nothing")
+    private boolean dryRun;
+
+    StateChangeCommand(ClientEnvironment environment) {
+        super(environment);
+    }
+
+    /** The last step of the path, such as {@code cancel}. */
+    abstract String action();
+
+    /** The sentence that reports the change of a workload. */
+    abstract String report(JsonNode workload);
+
+    /** Further parameters of the request. */
+    Map<String, String> query() {
+        return Map.of();
+    }
+
+    /** All jobs are found before the first one is changed. A refusal of one does not keep the others from changing. */
+    @Override
+    protected final ExitStatus run() {
+        Map<String, String> query = new LinkedHashMap<>(query());
+        if (dryRun) {
+            query.put("dryRun", "true");
+        }
+        ServiceConnection service = service();
+        WorkloadFinder finder = new WorkloadFinder(service);
+        List<String> ids = jobs.stream().map(finder::find).distinct().toList();
+        List<JsonNode> changed = new ArrayList<>();
+        ExitStatus worst = ExitStatus.OK;
+        for (String id : ids) {
+            try {
+                JsonNode answer = service.post(service.path("workloads", id, action()), query, null);
+                changed.add(dryRun && answer.path("resource").isObject() ? answer.path("resource") : answer);
+            } catch (CommandFailure e) {
+                if (ids.size() == 1) {
+                    throw e;
+                }
+                err().println("qm: " + id + ": " + e.text());
+                worst = e.status();
+            }
+        }
+        ObjectNode document = DocumentWriter.JSON.createObjectNode();
+        document.putArray("items").addAll(changed);
+        print(
+                ids.size() == 1 && !changed.isEmpty() ? changed.getFirst() : document,
+                changed.stream().map(workload -> workload.path("id").asText()).toList(),
+                () -> changed.forEach(workload ->
+                        out().println(dryRun ? "The service would do this. Nothing was changed." : report(workload))));
+        return worst;
+    }
+
+    /** The name and the beginning of the id. */
+    static String nameOf(JsonNode workload) {
+        return workload.path("name").asText();
+    }
+}

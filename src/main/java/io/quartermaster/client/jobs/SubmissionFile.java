@@ -1,0 +1,134 @@
+package io.quartermaster.client.jobs;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.output.DocumentWriter;
+import io.quartermaster.client.output.ReadableDuration;
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.yaml.snakeyaml.DumperOptions;
+import org.yaml.snakeyaml.LoaderOptions;
+import org.yaml.snakeyaml.Yaml;
+import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.YAMLException;
+import org.yaml.snakeyaml.nodes.Tag;
+import org.yaml.snakeyaml.representer.Representer;
+import org.yaml.snakeyaml.resolver.Resolver;
+
+/**
+ * Submissions in a file of YAML or JSON: one per document, with the fields of the API's body. Numbers and words need no
+ * quotation marks, and {@code maxRuntime} may be {@code 2h}. The service checks the names of the fields.
+ */
+final class SubmissionFile {
+
+    private static final Set<String> NUMBERS = Set.of("priority");
+    private static final Set<String> FLAGS = Set.of("preemptible", "dedicatedOnly", "hold");
+    private static final Set<String> DURATIONS = Set.of("maxRuntime");
+
+    private SubmissionFile() {}
+
+    /** Reads a file, or standard input for {@code -}. */
+    static List<ObjectNode> read(String file, InputStream input) {
+        try {
+            return parse(
+                    file,
+                    file.equals("-")
+                            ? new String(input.readAllBytes(), StandardCharsets.UTF_8)
+                            : Files.readString(Path.of(file)));
+        } catch (IOException e) {
+            throw CommandFailure.usage("cannot read " + file + ": " + e.getMessage());
+        }
+    }
+
+    static List<ObjectNode> parse(String file, String text) {
+        LoaderOptions options = new LoaderOptions();
+        options.setAllowDuplicateKeys(false);
+        Yaml yaml = new Yaml(
+                new SafeConstructor(options),
+                new Representer(new DumperOptions()),
+                new DumperOptions(),
+                options,
+                new PlainTexts());
+        List<ObjectNode> bodies = new ArrayList<>();
+        try {
+            for (Object document : yaml.loadAll(text)) {
+                if (!(document instanceof Map<?, ?> fields)) {
+                    throw CommandFailure.usage(
+                            file + ": a submission is a mapping with fields such as queue, name and " + "command");
+                }
+                bodies.add(body(file, fields));
+            }
+        } catch (YAMLException e) {
+            throw CommandFailure.usage(file + " is neither YAML nor JSON: "
+                    + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+        }
+        if (bodies.isEmpty()) {
+            throw CommandFailure.usage(file + " has no submission");
+        }
+        return bodies;
+    }
+
+    private static ObjectNode body(String file, Map<?, ?> fields) {
+        ObjectNode body = DocumentWriter.JSON.createObjectNode();
+        fields.forEach((key, value) -> {
+            String field = String.valueOf(key);
+            body.set(field, value(file + ": " + field, field, value));
+        });
+        return body;
+    }
+
+    private static JsonNode value(String where, String field, @Nullable Object value) {
+        return switch (value) {
+            case null -> DocumentWriter.JSON.nullNode();
+            case Map<?, ?> map -> {
+                ObjectNode object = DocumentWriter.JSON.createObjectNode();
+                map.forEach((key, item) -> object.set(String.valueOf(key), value(where, "", item)));
+                yield object;
+            }
+            case List<?> list -> {
+                ArrayNode array = DocumentWriter.JSON.createArrayNode();
+                list.forEach(item -> array.add(value(where, "", item)));
+                yield array;
+            }
+            default -> scalar(where, field, value.toString());
+        };
+    }
+
+    private static JsonNode scalar(String where, String field, String text) {
+        var nodes = DocumentWriter.JSON.getNodeFactory();
+        if (NUMBERS.contains(field) && text.matches("-?[0-9]{1,9}")) {
+            return nodes.numberNode(Integer.parseInt(text));
+        }
+        if (FLAGS.contains(field) && (text.equals("true") || text.equals("false"))) {
+            return nodes.booleanNode(text.equals("true"));
+        }
+        if (DURATIONS.contains(field)) {
+            try {
+                return nodes.textNode(ReadableDuration.parse(text).toString());
+            } catch (IllegalArgumentException e) {
+                throw CommandFailure.usage(where + ": " + e.getMessage());
+            }
+        }
+        return nodes.textNode(text);
+    }
+
+    /** Reads every scalar as its text, so that {@code gpus: 1} and {@code FLAG: yes} stay what the file says. */
+    private static final class PlainTexts extends Resolver {
+        @Override
+        protected void addImplicitResolvers() {
+            addImplicitResolver(Tag.NULL, NULL, "~nN\0");
+            addImplicitResolver(Tag.NULL, EMPTY, null);
+            addImplicitResolver(Tag.MERGE, MERGE, "<");
+        }
+    }
+}

@@ -1,0 +1,62 @@
+package io.quartermaster.client.output;
+
+import java.util.Map;
+
+/** Colours of a terminal, or none. */
+public final class TextStyle {
+
+    /** The colours of states: green for work that runs, yellow for work that waits, red for work that failed. */
+    private static final Map<String, String> STATES = Map.ofEntries(
+            Map.entry("running", "32"),
+            Map.entry("succeeded", "32"),
+            Map.entry("starting", "36"),
+            Map.entry("stopping", "36"),
+            Map.entry("waiting", "33"),
+            Map.entry("held", "33"),
+            Map.entry("paused", "33"),
+            Map.entry("failed", "31"),
+            Map.entry("cancelled", "2"));
+
+    private static final char REPLACEMENT = '\uFFFD';
+
+    private final boolean coloured;
+
+    private TextStyle(boolean coloured) {
+        this.coloured = coloured;
+    }
+
+    public static TextStyle plain() {
+        return new TextStyle(false);
+    }
+
+    /** With colours if this is true. */
+    public static TextStyle of(boolean coloured) {
+        return new TextStyle(coloured);
+    }
+
+    /** A state in its colour; any other text unchanged. */
+    public String state(String text) {
+        String code = STATES.get(text);
+        return code == null ? text : in(code, text);
+    }
+
+    public String bold(String text) {
+        return in("1", text);
+    }
+
+    public String faint(String text) {
+        return in("2", text);
+    }
+
+    private String in(String code, String text) {
+        return coloured ? "\u001B[" + code + "m" + text + "\u001B[0m" : text;
+    }
+
+    /** The text on one line, without characters that could steer a terminal. */
+    public static String printable(String text) {
+        return text.codePoints()
+                .map(c -> c == '\n' || c == '\t' ? ' ' : Character.isISOControl(c) ? REPLACEMENT : c)
+                .collect(StringBuilder::new, StringBuilder::appendCodePoint, StringBuilder::append)
+                .toString();
+    }
+}
