@@ -20,13 +20,13 @@ class ClientImageIT {
     /** Twice the size that was measured; a library too many passes it. */
     private static final long MOST_BYTES = 200L * 1024 * 1024;
 
-    @TempDir
     private static Path folder;
 
     private record Ended(int exitCode, String output) {}
 
     @BeforeAll
-    static void image() throws Exception {
+    static void image(@TempDir Path shared) throws Exception {
+        folder = shared;
         Ended made = run(
                 Map.of("JAVA_HOME", System.getProperty("java.home"), "PATH", System.getenv("PATH")),
                 Path.of("deploy", "client", "make-image").toAbsolutePath().toString(),
@@ -41,7 +41,11 @@ class ClientImageIT {
 
         Ended version = run(Map.of("PATH", "/usr/bin:/bin"), link.toString(), "--version");
         Ended wrong = run(
-                Map.of("PATH", "/usr/bin:/bin", "XDG_CONFIG_HOME", folder.resolve("config").toString()),
+                Map.of(
+                        "PATH",
+                        "/usr/bin:/bin",
+                        "XDG_CONFIG_HOME",
+                        folder.resolve("config").toString()),
                 link.toString(),
                 "queues");
 
@@ -73,7 +77,8 @@ class ClientImageIT {
                 moved.toString());
         assertThat(copied.exitCode()).as(copied.output()).isZero();
 
-        Ended help = run(Map.of("PATH", "/usr/bin:/bin"), moved.resolve("qm/bin/qm").toString(), "submit", "--help");
+        Ended help =
+                run(Map.of("PATH", "/usr/bin:/bin"), moved.resolve("qm/bin/qm").toString(), "submit", "--help");
 
         assertThat(help.exitCode()).as(help.output()).isZero();
         assertThat(help.output()).startsWith("Usage: qm submit ");

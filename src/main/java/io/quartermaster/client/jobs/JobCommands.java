@@ -13,8 +13,7 @@ public final class JobCommands {
         catalog.register("queues", () -> new QueuesCommand(environment));
         catalog.register("try", () -> new TryCommand(environment));
         // Everything from the first word of the job's command on belongs to that command.
-        catalog.registerLine(
-                "submit", () -> new CommandLine(new SubmitCommand(environment)).setStopAtPositional(true));
+        catalog.registerLine("submit", () -> new CommandLine(new SubmitCommand(environment)).setStopAtPositional(true));
         catalog.register("clone", () -> new CloneCommand(environment));
         catalog.register("edit", () -> new EditCommand(environment));
         catalog.register("list", () -> new ListCommand(environment));

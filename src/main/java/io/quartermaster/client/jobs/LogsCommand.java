@@ -58,7 +58,8 @@ final class LogsCommand extends PersonCommand {
             query.put("attempt", attempt.toString());
         }
         JsonNode text = service.get(service.path("workloads", id, "logs"), query);
-        ObjectNode document = DocumentWriter.JSON.createObjectNode().put("workload", id).put("text", text.asText(""));
+        ObjectNode document =
+                DocumentWriter.JSON.createObjectNode().put("workload", id).put("text", text.asText(""));
         print(document, List.of(id), () -> out().print(text.asText("")));
         return ExitStatus.OK;
     }

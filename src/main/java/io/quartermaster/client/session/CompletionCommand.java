@@ -49,7 +49,8 @@ final class CompletionCommand extends PersonCommand {
                     default ->
                         throw CommandFailure.usage("\"" + shell + "\" is not a known shell; accepted: bash, zsh, fish");
                 };
-        ObjectNode document = DocumentWriter.JSON.createObjectNode().put("shell", shell).put("script", script);
+        ObjectNode document =
+                DocumentWriter.JSON.createObjectNode().put("shell", shell).put("script", script);
         print(document, List.of(shell), () -> out().print(script));
         return ExitStatus.OK;
     }

@@ -25,7 +25,8 @@ abstract class ContextListing extends PersonCommand {
         for (ServerContext context : contexts.sorted()) {
             boolean current = context.name().equals(contexts.current());
             boolean signedIn = tokens().find(context.server(), context.tenant()).isPresent();
-            items.add(DocumentWriter.JSON.createObjectNode()
+            items.add(DocumentWriter.JSON
+                    .createObjectNode()
                     .put("name", context.name())
                     .put("server", context.server().toString())
                     .put("tenant", context.tenant())

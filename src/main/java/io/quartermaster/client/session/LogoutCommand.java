@@ -35,7 +35,8 @@ final class LogoutCommand extends PersonCommand {
                 err().println("qm: warning: the login is removed here, but continues at the realm: " + e.text());
             }
         }
-        ObjectNode document = DocumentWriter.JSON.createObjectNode()
+        ObjectNode document = DocumentWriter.JSON
+                .createObjectNode()
                 .put("server", target.server().toString())
                 .put("tenant", target.tenant())
                 .put("wasSignedIn", login.isPresent());

@@ -60,7 +60,8 @@ final class WhoamiCommand extends PersonCommand {
     }
 
     static ObjectNode document(String server, String tenant, JsonNode claims) {
-        ObjectNode document = DocumentWriter.JSON.createObjectNode()
+        ObjectNode document = DocumentWriter.JSON
+                .createObjectNode()
                 .put("server", server)
                 .put("tenant", tenant)
                 .put("username", TokenClaims.username(claims));
