@@ -24,6 +24,6 @@ final class HoldCommand extends StateChangeCommand {
     String report(JsonNode workload) {
         return workload.path("state").asText().equals("held")
                 ? nameOf(workload) + " is held. Let it start with: qm release"
-                : nameOf(workload) + " is " + workload.path("state").asText() + "; it is held if it waits again.";
+                : nameOf(workload) + " is " + workload.path("state").asText() + "; it is held when it waits again.";
     }
 }

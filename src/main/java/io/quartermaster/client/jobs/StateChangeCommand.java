@@ -8,15 +8,23 @@ import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** A command that changes the state of some workloads, one after the other. */
 abstract class StateChangeCommand extends PersonCommand {
+
+    /** The states of work without processes. */
+    private static final Set<String> IDLE_STATES = Set.of("held", "waiting");
+
+    private static final Duration INTERVAL = Duration.ofMillis(100);
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     @Parameters(paramLabel = "JOB", arity = "1..*", description = "Ids, beginnings of ids, or names")
     private List<String> jobs = new ArrayList<>();
@@ -54,7 +62,7 @@ abstract class StateChangeCommand extends PersonCommand {
         for (String id : ids) {
             try {
                 JsonNode answer = service.post(service.path("workloads", id, action()), query, null);
-                changed.add(dryRun && answer.path("resource").isObject() ? answer.path("resource") : answer);
+                changed.add(dryRun ? resource(answer) : awaitChange(service, id, answer));
             } catch (CommandFailure e) {
                 if (ids.size() == 1) {
                     throw e;
@@ -73,7 +81,31 @@ abstract class StateChangeCommand extends PersonCommand {
         return worst;
     }
 
-    /** The name and the beginning of the id. */
+    private static JsonNode resource(JsonNode dryRunAnswer) {
+        return dryRunAnswer.path("resource").isObject() ? dryRunAnswer.path("resource") : dryRunAnswer;
+    }
+
+    /**
+     * The service carries out a wish about work that does not run with its next plan. So the answer and a list
+     * afterwards show the new state, unless no plan is made within {@link #PATIENCE}.
+     */
+    private static JsonNode awaitChange(ServiceConnection service, String id, JsonNode answer) {
+        long begun = System.nanoTime();
+        JsonNode workload = answer;
+        while (workload.hasNonNull("wish")
+                && IDLE_STATES.contains(workload.path("state").asText())
+                && System.nanoTime() - begun < PATIENCE.toNanos()) {
+            try {
+                Thread.sleep(INTERVAL);
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                return workload;
+            }
+            workload = service.get(service.path("workloads", id)).path("workload");
+        }
+        return workload;
+    }
+
     static String nameOf(JsonNode workload) {
         return workload.path("name").asText();
     }

@@ -65,7 +65,7 @@ public final class ContextFile {
         return file.read().map(this::parse).orElse(new Contexts(null, Map.of()));
     }
 
-    /** Adds the context, or replaces the one of that name. It becomes the current one if so asked, or if there is none. */
+    /** Adds the context, or replaces the one of that name. It is then current if asked to, or if there was none. */
     public void put(ServerContext context, boolean use) {
         change(now -> {
             Map<String, ServerContext> next = new LinkedHashMap<>(now.byName());
