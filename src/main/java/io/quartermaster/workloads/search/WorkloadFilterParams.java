@@ -116,6 +116,10 @@ public final class WorkloadFilterParams {
         List<String> reasons = reasons(invalid);
         Optional<GroupPath> path = group(invalid);
         List<WorkloadFilter.Label> labels = labels(invalid);
+        checkText(invalid, "queue", queue);
+        checkText(invalid, "pool", pool);
+        checkText(invalid, "submittedBy", submittedBy);
+        checkText(invalid, "name", name);
         Optional<Instant> from = invalid.instant("submittedFrom", submittedFrom);
         Optional<Instant> until = invalid.instant("submittedUntil", submittedUntil);
         if (from.isPresent() && until.isPresent()) {
@@ -137,6 +141,11 @@ public final class WorkloadFilterParams {
                 labels,
                 from,
                 until);
+    }
+
+    /** An empty text would match everything, or nothing. */
+    private static void checkText(Invalid invalid, String parameter, @Nullable String text) {
+        invalid.check(text == null || !text.isBlank(), parameter, "is empty", "a text, or no such parameter");
     }
 
     private List<WorkloadState> states(Invalid invalid) {
