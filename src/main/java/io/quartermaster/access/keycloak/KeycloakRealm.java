@@ -213,9 +213,9 @@ public final class KeycloakRealm {
         }
         List<CredentialRepresentation> credentials = credentials(user.getId());
         boolean unused = credentials.isEmpty()
-                || credentials.stream().anyMatch(KeycloakRealm::isOfInvitation)
+                || (credentials.stream().anyMatch(KeycloakRealm::isOfInvitation)
                         && credentials.stream()
-                                .allMatch(each -> isOfInvitation(each) || PASSWORD_HISTORY.equals(each.getType()));
+                                .allMatch(each -> isOfInvitation(each) || PASSWORD_HISTORY.equals(each.getType())));
         return unused
                 && keycloak.list(path + "/users/" + encode(user.getId()) + "/federated-identity", ObjectNode.class)
                         .isEmpty();
