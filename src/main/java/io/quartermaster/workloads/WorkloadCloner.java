@@ -72,7 +72,7 @@ class WorkloadCloner {
     /**
      * The submission without the overrides.
      *
-     * @param refusal why it cannot be cloned with these overrides; a clone that was made before is answered nevertheless
+     * @param refusal why it cannot be cloned with these overrides; a repeated key is answered nevertheless
      */
     private record Origin(ObjectNode spec, Optional<ProblemException> refusal) {}
 

@@ -37,7 +37,7 @@ final class PersonChecks {
 
     private PersonChecks() {}
 
-    /** Whether a person can have this username. Names of service accounts are refused: the service tells them by it. */
+    /** Whether a person can have this username. Those of service accounts are refused. */
     static boolean isUsername(String name) {
         return USERNAME.matcher(name).matches() && !name.startsWith(Caller.SERVICE_ACCOUNT_PREFIX);
     }

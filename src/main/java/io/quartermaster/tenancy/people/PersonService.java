@@ -40,8 +40,8 @@ import org.keycloak.representations.idm.UserRepresentation;
 /**
  * Lists, invites and changes the people of a tenant's realm.
  *
- * <p>A change makes its checks, commits its audit entry, and then makes its checks again and calls Keycloak. The checks
- * read what the caller may do now: its token says what it could do some minutes ago. When Keycloak fails, a second entry
+ * <p>A change makes its checks, commits its audit entry, and then makes its checks again and calls Keycloak. The
+ * checks read what the caller may do now: its token says what it could do some minutes ago. When Keycloak fails, a second entry
  * says so; what was done until then stays. A repeated invitation completes it, and so does a repeated change with the
  * ETag of the person as it is then.
  */
@@ -414,7 +414,7 @@ class PersonService {
 
     /**
      * Makes the change. Two admins could take each other's rights at the same time: so the number of admins is checked
-     * again immediately after an admin lost them, even if Keycloak failed, and a change that left none is undone.
+     * again immediately after an admin lost them, even if Keycloak failed. A change that left none is undone.
      */
     private static PeopleRealm.State apply(PeopleRealm realm, Edit edit) {
         String id = edit.before().id();

@@ -49,7 +49,7 @@ class LogStreams {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     /** Beyond the life of every stream, which ends by itself. */
     private static final Duration LIMIT = Duration.ofMinutes(20);
-    /** The most characters of events that are in memory at a time, but for the last event. */
+    /** The most characters of events that are in memory at a time, except for the last event. */
     private static final int PIECE = 64 * 1024;
     /** Positions of more workers are long, and only the last event of a piece has them. */
     private static final int FEW_WORKERS = 8;
@@ -136,7 +136,7 @@ class LogStreams {
         private final boolean oneAttempt;
         private int attempt;
         private final TreeMap<Integer, Long> offsets;
-        /** What was read last, by the keys of the outputs. */
+        /** The state of each output when it was read last, by its key. */
         private final Map<String, Seen> seen = new HashMap<>();
         /** The lengths of the outputs of which everything was sent, by their keys. */
         private final Map<String, Long> settled = new HashMap<>();
@@ -187,8 +187,8 @@ class LogStreams {
         }
 
         /**
-         * Reads immediately in the first turn, so that the answer begins, and where more may be there; otherwise after a
-         * pause.
+         * Reads immediately in the first turn, so that the answer begins, and where more may be there. Otherwise it
+         * reads after a pause.
          */
         private Uni<String> next() {
             boolean first = !begun;
@@ -293,7 +293,7 @@ class LogStreams {
             return offsets.size() <= FEW_WORKERS ? id() : "";
         }
 
-        /** Tells once that there are more workers than a stream follows. */
+        /** Says once that there are more workers than a stream follows. */
         private String omitted(LogStore.Outputs found) {
             if (toldOfOmitted || found.workers() <= LogStore.MOST_FOLLOWED) {
                 return "";

@@ -31,8 +31,8 @@ final class LogTailCutter {
 
     /**
      * Returns the lines after the offset. Offsets count from the end of the output, so the last one is its length. A
-     * replacement character counts as one byte: it stands for a byte that was not UTF-8, or for a NUL. So offsets before
-     * the end of a sequence of several such bytes are approximate.
+     * replacement character counts as one byte: it stands for a byte that was not UTF-8, or for a NUL. So offsets near
+     * several such bytes are approximate.
      *
      * @param tail the stored end of the output
      * @param totalBytes the length of the whole output
