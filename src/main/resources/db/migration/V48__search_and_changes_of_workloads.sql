@@ -1,9 +1,16 @@
 -- Waiting work can be changed: the version is the ETag of what a change may set. The leader's writes leave it as it is.
+
+-- A long reader must not hold up all that would wait behind this lock: the migration fails, and can be repeated.
+set local lock_timeout = '3s';
+
 alter table workload add column version bigint not null default 0;
-alter table workload add column environment_removed_at timestamptz;
+-- The environments of work that has ended by now may have been emptied, and nothing says whether they were. So the rows of
+-- before get the time of this migration, without being written. New rows get none.
+alter table workload add column environment_removed_at timestamptz default now();
+alter table workload alter column environment_removed_at drop default;
 comment on column workload.version is 'counts the changes of what a request may change: queue, priority, maximum run time, labels';
-comment on column workload.environment_removed_at is 'when the environment of the ended workload was emptied; null: it is as it was submitted';
-grant update (version, max_runtime_ms) on workload to ${requestRole};
+comment on column workload.environment_removed_at is 'an empty environment of a workload that had ended by this time was emptied, or may have been; null: it is as submitted';
+grant update (version, max_runtime_ms, at_head_since) on workload to ${requestRole};
 
 -- Lists by start and by end. Lists by submission follow the id, whose first bits are the time.
 create index workload_by_start on workload (tenant_id, started_at, id) where started_at is not null;
@@ -27,7 +34,7 @@ create policy workload_label_tenant on workload_label to ${requestRole}
 create policy workload_label_system on workload_label to ${systemRole} using (true) with check (true);
 grant select, insert, delete on workload_label to ${requestRole}, ${systemRole};
 
-create function add_workload_labels() returns trigger language plpgsql as $$
+create function add_workload_labels() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
     insert into workload_label (tenant_id, key, value, workload_id)
     select a.tenant_id, l.key, l.value, a.id from added a cross join lateral jsonb_each_text(a.labels) l
@@ -38,7 +45,7 @@ $$;
 create trigger workload_labels_added after insert on workload
     referencing new table as added for each statement execute function add_workload_labels();
 
-create function change_workload_labels() returns trigger language plpgsql as $$
+create function change_workload_labels() returns trigger language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
     delete from workload_label where tenant_id = new.tenant_id and workload_id = new.id;
     insert into workload_label (tenant_id, key, value, workload_id)

@@ -27,7 +27,8 @@ public record Caller(
         Optional<String> node,
         String requestId) {
 
-    static final String SERVICE_ACCOUNT_PREFIX = "service-account-";
+    /** The usernames of service accounts begin with this, and no others do. */
+    public static final String SERVICE_ACCOUNT_PREFIX = "service-account-";
 
     /** The service's own name: no user of Keycloak can have parentheses in its name. */
     private static final String SERVICE = "(service)";
@@ -48,6 +49,11 @@ public record Caller(
     /** The same caller in another request. */
     Caller inRequest(String id) {
         return new Caller(realm, subject, username, roles, groups, clientId, node, id);
+    }
+
+    /** The same caller with these roles. */
+    public Caller withRoles(Set<Role> others) {
+        return new Caller(realm, subject, username, others, groups, clientId, node, requestId);
     }
 
     /**

@@ -97,8 +97,8 @@ class WaitingStore {
                         session,
                         after.tenant(),
                         retired,
-                        "version = version + 1, place = null, queue_id = '" + target.id() + "', policy_id = '"
-                                + target.policy() + "', profile_id = '" + target.profile() + "'"));
+                        "version = version + 1, place = null, at_head_since = null, queue_id = '" + target.id()
+                                + "', policy_id = '" + target.policy() + "', profile_id = '" + target.profile() + "'"));
     }
 
     private static Uni<Long> update(Mutiny.Session session, TenantId tenant, List<Queue> retired, String change) {

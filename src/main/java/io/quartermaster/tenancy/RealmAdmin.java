@@ -276,7 +276,7 @@ public final class RealmAdmin {
     static boolean firstLogin(
             KeycloakRealm realm, TenantCredentials.NewAdmin wanted, String role, String password, WriteMode mode) {
         Optional<UserRepresentation> found = realm.user(String.valueOf(wanted.username()));
-        if (found.isPresent() && !found.get().getRequiredActions().contains(UPDATE_PASSWORD)) {
+        if (found.isPresent() && !realm.isInvited(found.get())) {
             return false;
         }
         if (mode == WriteMode.DRY_RUN) {
@@ -285,7 +285,7 @@ public final class RealmAdmin {
         String id = found.map(UserRepresentation::getId).orElseGet(() -> create(realm, wanted));
         // The role first, so that a repeated request completes the admin after a failure in the middle.
         realm.addRoles(id, List.of(realm.role(role)));
-        realm.resetPassword(id, password(password, true));
+        realm.setInvitationPassword(id, password);
         return true;
     }
 

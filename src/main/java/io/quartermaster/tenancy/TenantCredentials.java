@@ -118,10 +118,11 @@ class TenantCredentials {
         String email = wanted.email() == null ? "" : wanted.email();
         new ProblemException.Invalid()
                 .check(
-                        USERNAME.matcher(username).matches(),
+                        USERNAME.matcher(username).matches() && !username.startsWith(Caller.SERVICE_ACCOUNT_PREFIX),
                         "username",
                         "not a valid username",
-                        "3 to 254 lower-case letters, digits, dots, dashes, underlines and @, a letter or digit first")
+                        "3 to 254 lower-case letters, digits, dots, dashes, underlines and @, a letter or digit first;"
+                                + " not service-account- first")
                 .check(
                         email.length() <= MAX_LENGTH && EMAIL.matcher(email).matches(),
                         "email",

@@ -14,7 +14,7 @@ class EnvironmentRetention implements RetentionSource {
 
     private static final String DELETE = """
             with emptied as (
-                update workload set environment = '{}', environment_removed_at = clock_timestamp()
+                update workload set environment = '{}', environment_removed_at = greatest(clock_timestamp(), ended_at)
                  where ctid = any (array(
                     select ctid from workload where ended_at >= $1 and ended_at < $2 and environment <> '{}'
                      order by ended_at limit $3 for update skip locked))

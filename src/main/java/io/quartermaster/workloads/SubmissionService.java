@@ -64,15 +64,19 @@ class SubmissionService {
 
     Uni<Response> submitOne(
             TenantId tenant, Caller caller, @Nullable Submission body, WriteParams params, UriInfo uri) {
-        return submitOne(tenant, caller, body, body, params, uri);
+        return submitOne(tenant, caller, body, body, Optional.empty(), params, uri);
     }
 
-    /** @param sent the body of the request, which a repeated key must repeat */
+    /**
+     * @param sent the body of the request, which a repeated key must repeat
+     * @param refusal why nothing can be submitted, unless the request repeats one that was accepted
+     */
     Uni<Response> submitOne(
             TenantId tenant,
             Caller caller,
             @Nullable Submission body,
             @Nullable Object sent,
+            Optional<ProblemException> refusal,
             WriteParams params,
             UriInfo uri) {
         if (body == null) {
@@ -81,7 +85,7 @@ class SubmissionService {
         ProblemException.Invalid invalid = new ProblemException.Invalid();
         body.check("", invalid);
         invalid.throwIfAny();
-        Request request = new Request(tenant, caller, List.of(body), i -> "", params, uri);
+        Request request = new Request(tenant, caller, List.of(body), i -> "", refusal, params, uri);
         return submitCounted(
                 request,
                 sent,
@@ -110,17 +114,21 @@ class SubmissionService {
             }
         }
         invalid.throwIfAny();
-        Request request = new Request(tenant, caller, known, i -> "items[" + i + "].", params, uri);
+        Request request = new Request(tenant, caller, known, i -> "items[" + i + "].", Optional.empty(), params, uri);
         return submitCounted(
                 request, body, submitted -> new WriteReply(201, new WorkloadApi.SubmittedBatch(submitted), Map.of()));
     }
 
-    /** @param fieldPrefix the prefix of the field names of each item */
+    /**
+     * @param fieldPrefix the prefix of the field names of each item
+     * @param refusal known before the checks of the queues
+     */
     private record Request(
             TenantId tenant,
             Caller caller,
             List<Submission> items,
             Function<Integer, String> fieldPrefix,
+            Optional<ProblemException> refusal,
             WriteParams params,
             UriInfo uri) {
 
@@ -181,6 +189,10 @@ class SubmissionService {
      * a database connection.
      */
     private Uni<Preparation> prepare(Request request) {
+        if (request.refusal().isPresent()) {
+            return Uni.createFrom()
+                    .item(new Preparation.Refused(request.refusal().get()));
+        }
         List<UUID> ids = request.items().stream().map(item -> Ids.next()).toList();
         return findAcceptingQueues(request)
                 .chain(terms -> {

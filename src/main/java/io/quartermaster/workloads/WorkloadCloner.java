@@ -15,6 +15,7 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.util.List;
+import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
 
@@ -57,41 +58,53 @@ class WorkloadCloner {
                 .in(tenant, session -> WorkloadService.required(store.source(session, tenant, id))
                         .chain(source -> workloads
                                 .seesEnvironment(session, tenant, caller, source.view())
-                                .map(seen -> spec(source, seen, overrides))))
-                .chain(spec -> submissions.submitOne(
+                                .map(seen -> origin(source, seen, overrides))))
+                .chain(origin -> submissions.submitOne(
                         tenant,
                         caller,
-                        overrides.applyTo(json.convertValue(spec, Submission.class), Submission.class, json),
+                        overrides.applyTo(json.convertValue(origin.spec(), Submission.class), Submission.class, json),
                         overrides.patch(),
+                        origin.refusal(),
                         params,
                         uri));
     }
 
     /**
-     * The submission without the overrides. An environment that the caller may not see, or that is deleted by now, is
-     * left out; then the overrides must state one, because the clone would run without it unnoticed.
+     * The submission without the overrides.
+     *
+     * @param refusal why it cannot be cloned with these overrides; a repeated key is answered nevertheless
      */
-    private static ObjectNode spec(WorkloadStore.Source source, boolean seen, MergePatch overrides) {
+    private record Origin(ObjectNode spec, Optional<ProblemException> refusal) {}
+
+    /**
+     * An environment that the caller may not see, or that is deleted by now, is left out; then the overrides must state
+     * one, because the clone would run without it unnoticed.
+     */
+    private static Origin origin(WorkloadStore.Source source, boolean seen, MergePatch overrides) {
         ObjectNode spec = source.spec();
         boolean hidden = !seen && !spec.path(ENVIRONMENT).isEmpty();
-        if (!overrides.patch().has(ENVIRONMENT)) {
-            if (source.environmentRemoved()) {
-                throw refused(
-                        "environment-removed",
-                        "the environment of the workload was deleted some time after its end; state the environment of"
-                                + " the clone");
-            }
-            if (hidden) {
-                throw refused(
-                        "environment-hidden",
-                        "only the submitter and those who may manage the workload see its environment; state the"
-                                + " environment of the clone");
-            }
-        }
         if (hidden) {
             spec.remove(ENVIRONMENT);
         }
-        return spec;
+        if (overrides.patch().has(ENVIRONMENT)) {
+            return new Origin(spec, Optional.empty());
+        }
+        if (source.environmentRemoved()) {
+            return new Origin(
+                    spec,
+                    Optional.of(refused(
+                            "environment-removed",
+                            "the environment of the workload is not stored any more: it was deleted some time after"
+                                    + " the end, or may have been; state the environment of the clone")));
+        }
+        return new Origin(
+                spec,
+                hidden
+                        ? Optional.of(refused(
+                                "environment-hidden",
+                                "only the submitter and those who may manage the workload see its environment; state"
+                                        + " the environment of the clone"))
+                        : Optional.empty());
     }
 
     private static ProblemException refused(String code, String message) {

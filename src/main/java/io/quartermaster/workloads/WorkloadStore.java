@@ -140,13 +140,14 @@ public class WorkloadStore {
      * A workload as it could be submitted again.
      *
      * @param spec the fields of its submission
-     * @param environmentRemoved whether its environment was emptied after its end
+     * @param environmentRemoved whether its environment was emptied after its end, or may have been
      */
     record Source(ObjectNode spec, WorkloadApi.View view, boolean environmentRemoved) {}
 
     private static final String SOURCE = """
             select cast(json_build_object('view', (select row_to_json(v) from (%s and w.id = :id) v),
-                'environmentRemoved', w.environment_removed_at is not null,
+                'environmentRemoved', coalesce(w.environment = '{}'
+                    and w.environment_removed_at >= w.ended_at, false),
                 'spec', json_strip_nulls(json_build_object('queue', q.name, 'name', w.name, 'type', w.type,
                     'command', w.command, 'environment', w.environment, 'abortCallback', w.abort_callback,
                     'priority', w.priority, 'preemptible', w.preemptible, 'dedicatedOnly', w.dedicated_only,
@@ -258,7 +259,9 @@ public class WorkloadStore {
                                for share of q),
                         changed as (
                             update workload w set queue_id = t.id, policy_id = t.policy_id, profile_id = t.profile_id,
-                                   place = case when w.queue_id = t.id then w.place end, priority = :priority,
+                                   place = case when w.queue_id = t.id then w.place end,
+                                   at_head_since = case when w.queue_id = t.id and w.priority = :priority
+                                       then w.at_head_since end, priority = :priority,
                                    max_runtime_ms = cast(cast(:maxRuntime as text) as bigint),
                                    labels = cast(cast(:labels as text) as jsonb), version = w.version + 1
                               from target t

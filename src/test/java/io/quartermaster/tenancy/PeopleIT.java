@@ -242,6 +242,13 @@ class PeopleIT {
                 .statusCode(409)
                 .body("code", equalTo("own-account"));
 
+        Map<String, Object> invited = person("invited-admin");
+        invited.put("roles", List.of("tenant-admin"));
+        invite(adminToken(TENANT), invited).statusCode(201);
+        patch(adminToken(TENANT), admin, Map.of("roles", List.of("member")))
+                .statusCode(409)
+                .body("code", equalTo("last-admin"));
+
         String second = personToken(TENANT, "second-admin", List.of("tenant-admin"), List.of());
         patch(second, admin, Map.of("enabled", false)).statusCode(200);
         patch(second, idOf2(second, "second-admin"), Map.of("roles", List.of("member")), second)
@@ -268,6 +275,123 @@ class PeopleIT {
                 .body(patch)
                 .patch(PEOPLE + "/" + id)
                 .then();
+    }
+
+    @Test
+    void anOldTokenGivesNoRightsBack() {
+        String demoted = personToken(TENANT, "demoted-admin", List.of("tenant-admin"), List.of());
+        String id = idOf("demoted-admin");
+        patch(adminToken(TENANT), id, Map.of("roles", List.of("member"))).statusCode(200);
+
+        patch(demoted, id, Map.of("roles", List.of("tenant-admin")))
+                .statusCode(403)
+                .body("detail", containsString("since your token was issued"));
+        Map<String, Object> helper = person("jo-helper");
+        helper.put("roles", List.of("tenant-admin"));
+        invite(demoted, helper).statusCode(403);
+        assertThat(idOf("jo-helper")).isNull();
+
+        String disabled = personToken(TENANT, "disabled-admin", List.of("tenant-admin"), List.of());
+        String disabledId = idOf("disabled-admin");
+        patch(adminToken(TENANT), disabledId, Map.of("enabled", false)).statusCode(200);
+        assertThat(patch(disabled, disabledId, Map.of("enabled", true))
+                        .extract()
+                        .statusCode())
+                .isIn(401, 403);
+        request(adminToken(TENANT))
+                .get(PEOPLE + "/" + disabledId)
+                .then()
+                .body("person.enabled", equalTo(false))
+                .body("person.email", equalTo("disabled-admin@" + TENANT + ".test"))
+                .body("person.firstName", equalTo("The"));
+        patch(adminToken(TENANT), disabledId, Map.of("enabled", false)).statusCode(200);
+    }
+
+    @Test
+    void anAdminByAGroupMayChangePeople() {
+        String realm = "/admin/realms/" + TENANT;
+        Identity.admin()
+                .body(Map.of("name", "admins-by-group"))
+                .post(realm + "/groups")
+                .then()
+                .statusCode(201);
+        String group = Identity.admin()
+                .get(realm + "/group-by-path/admins-by-group")
+                .then()
+                .statusCode(200)
+                .extract()
+                .path("id");
+        Map<String, Object> role =
+                Identity.admin().get(realm + "/roles/tenant-admin").as(new io.restassured.common.mapper.TypeRef<>() {});
+        Identity.admin()
+                .body(List.of(role))
+                .post(realm + "/groups/" + group + "/role-mappings/realm")
+                .then()
+                .statusCode(204);
+        String admin = personToken(TENANT, "admin-by-group", List.of(), List.of("/admins-by-group"));
+
+        invite(admin, person("jo-by-group")).statusCode(201);
+    }
+
+    @Test
+    void anInvitationIsRepeatedWholeAndNeverForSomeoneWhoHasSignedIn() {
+        Map<String, Object> jo = person("jo-repeated");
+        jo.put("roles", List.of("viewer"));
+        String id = invite(adminToken(TENANT), jo).statusCode(201).extract().path("id");
+        patch(adminToken(TENANT), id, Map.of("enabled", false)).statusCode(200);
+        jo.put("email", "jo@other.example.com");
+        jo.put("firstName", "Jo");
+        jo.put("roles", List.of("member"));
+        invite(adminToken(TENANT), jo).statusCode(201).body("id", equalTo(id));
+        request(adminToken(TENANT))
+                .get(PEOPLE + "/" + id)
+                .then()
+                .body("person.email", equalTo("jo@other.example.com"))
+                .body("person.firstName", equalTo("Jo"))
+                .body("person.enabled", equalTo(true))
+                .body("person.invited", equalTo(true))
+                .body("roles", contains("member"));
+        request(adminToken(TENANT))
+                .queryParam("pageSize", 1)
+                .get("/v1/tenants/" + TENANT + "/audit-entries")
+                .then()
+                .body("items[0].resource", equalTo("people/jo-repeated"))
+                .body("items[0].before.email", equalTo("jo-repeated@example.com"))
+                .body("items[0].before.roles", contains("viewer"))
+                .body("items[0].before.enabled", equalTo(false))
+                .body("items[0].after.enabled", equalTo(true));
+
+        // A real account with a password that must be changed: as after a reset by an admin.
+        for (String person : List.of("jo-repeated", "reset-person")) {
+            personToken(TENANT, person.equals("jo-repeated") ? "unrelated" : person, List.of("member"), List.of());
+            String there = idOf(person);
+            Identity.admin()
+                    .body(Map.of("type", "password", "value", "a-password-of-their-own", "temporary", true))
+                    .put("/admin/realms/" + TENANT + "/users/" + there + "/reset-password")
+                    .then()
+                    .statusCode(204);
+            invite(adminToken(TENANT), person(person)).statusCode(409).body("code", equalTo("user-exists"));
+            request(operatorToken())
+                    .body(person(person))
+                    .post("/v1/operator/tenants/" + TENANT + "/admins")
+                    .then()
+                    .statusCode(409)
+                    .body("code", equalTo("user-exists"));
+        }
+    }
+
+    @Test
+    void namesOfServiceAccountsAreNoUsernames() {
+        invite(adminToken(TENANT), person("service-account-automation"))
+                .statusCode(400)
+                .body("errors.field", contains("username"))
+                .body("errors[0].accepted", containsString("not service-account-"));
+        request(operatorToken())
+                .body(person("service-account-portal"))
+                .post("/v1/operator/tenants/" + TENANT + "/admins")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("username"));
     }
 
     @Test

@@ -98,12 +98,17 @@ class LogStreamIT extends TwoTenantsWork {
     }
 
     private void output(String id, String text) {
+        output(id, text, text.getBytes(StandardCharsets.UTF_8).length);
+    }
+
+    /** @param bytes the length of the output as it was written */
+    private void output(String id, String text, long bytes) {
         rows.run(
                 "update report r set log_tail = right($2, 200), log_bytes = $3, reported_at = clock_timestamp() from attempt a "
                         + "where a.id = r.attempt_id and a.workload_id = $1 and a.state <> 'ended'",
                 UUID.fromString(id),
                 text,
-                (long) text.getBytes(StandardCharsets.UTF_8).length);
+                bytes);
     }
 
     private String running(String name) {
@@ -182,6 +187,46 @@ class LogStreamIT extends TwoTenantsWork {
         assertThat(first.events.getLast().name()).isEqualTo("end");
         endAll();
         assertThat(reader.awaitEnd()).isEqualTo(200);
+    }
+
+    @Test
+    void bytesThatAreNotTextAreSentOnceAndNoCharacterIsCut() throws Exception {
+        endAll();
+        String id = running("not-text");
+        output(id, "\uFFFD\uFFFD\uFFFDone\n", 7);
+        Reader reader = new Reader(member(), path(id), "");
+        reader.awaitLines("\uFFFD\uFFFD\uFFFDone");
+        // Two bytes of a character of three.
+        output(id, "\uFFFD\uFFFD\uFFFDone\ntwo\n\uFFFD", 13);
+        output(id, "\uFFFD\uFFFD\uFFFDone\ntwo\n\u4e16!\n", 16);
+        reader.awaitLines("\uFFFD\uFFFD\uFFFDone", "two", "\u4e16!");
+        assertThat(reader.events.getLast().id()).isEqualTo("1:0:16");
+        // What follows comes after at least one more read of what was sent.
+        output(id, "\uFFFD\uFFFD\uFFFDone\ntwo\n\u4e16!\nhalf \uFFFD", 22);
+        output(id, "\uFFFD\uFFFD\uFFFDone\ntwo\n\u4e16!\nhalf \u4e16\n", 25);
+        reader.awaitLines("\uFFFD\uFFFD\uFFFDone", "two", "\u4e16!", "half \u4e16");
+        endAll();
+        assertThat(reader.awaitEnd()).isEqualTo(200);
+    }
+
+    @Test
+    void muchOutputComesWholeAndInOrder() throws Exception {
+        endAll();
+        String id = running("much");
+        String text = "\n".repeat(16_000) + "last\n";
+        rows.run(
+                "update report r set log_tail = $2, log_bytes = $3, reported_at = clock_timestamp() from attempt a "
+                        + "where a.id = r.attempt_id and a.workload_id = $1 and a.state <> 'ended'",
+                UUID.fromString(id),
+                text,
+                (long) text.length());
+        Reader reader = new Reader(member(), path(id), "");
+        Awaitility.await().atMost(PATIENCE).until(() -> reader.lines().contains("last"));
+        assertThat(reader.lines()).hasSize(16_001).endsWith("", "last");
+        assertThat(reader.events.getLast().id()).isEqualTo("1:0:16005");
+        endAll();
+        assertThat(reader.awaitEnd()).isEqualTo(200);
+        assertThat(reader.lines()).hasSize(16_001);
     }
 
     @Test

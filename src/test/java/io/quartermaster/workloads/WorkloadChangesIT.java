@@ -147,15 +147,76 @@ class WorkloadChangesIT extends TwoTenantsWork {
                 .body("environment", equalTo(Map.of("OWN", "value")))
                 .body("workload.submittedBy", equalTo("devops-member"));
 
+        Map<String, Object> again = Map.of("hold", true);
+        String first = cloneOnce(secret, again).statusCode(201).extract().path("id");
+        cancel(secret);
+        eventually(secret, "cancelled");
+        clone(member(), secret, again).statusCode(201);
         rows.run(
                 "update workload set environment = '{}', environment_removed_at = clock_timestamp() where id = $1",
                 UUID.fromString(secret));
-        clone(member(), secret, Map.of("hold", true)).statusCode(422).body("code", equalTo("environment-removed"));
+        clone(member(), secret, again).statusCode(422).body("code", equalTo("environment-removed"));
+        // The clone of before is answered nevertheless.
+        cloneOnce(secret, again).statusCode(201).body("id", equalTo(first));
         String bare = clone(member(), secret, Map.of("hold", true, "environment", Map.of()))
                 .statusCode(201)
                 .extract()
                 .path("id");
-        List.of(secret, cloned, bare).forEach(TwoTenantsWork::cancel);
+        List.of(cloned, bare, first).forEach(TwoTenantsWork::cancel);
+    }
+
+    private static ValidatableResponse cloneOnce(String id, Object overrides) {
+        return request(member())
+                .header("Idempotency-Key", "clone-of-secret")
+                .body(overrides)
+                .post(WORKLOADS + "/" + id + "/clone")
+                .then();
+    }
+
+    @Test
+    void whatEndedBeforeEnvironmentsWereMarkedNeedsAnEnvironmentAndWhatEndsLaterDoesNot() {
+        String before = submit(held("before-marks"));
+        String after = submit(held("after-marks"));
+        for (String id : List.of(before, after)) {
+            cancel(id);
+            eventually(id, "cancelled");
+        }
+        // As the migration leaves the rows that it finds.
+        rows.run(
+                "update workload set environment_removed_at = ended_at + interval '1 second' where id = $1",
+                UUID.fromString(before));
+        rows.run(
+                "update workload set environment_removed_at = ended_at - interval '1 second' where id = $1",
+                UUID.fromString(after));
+
+        clone(member(), before, Map.of("hold", true))
+                .statusCode(422)
+                .body("code", equalTo("environment-removed"))
+                .body("errors.field", contains("environment"));
+        List.of(
+                        clone(member(), before, Map.of("hold", true, "environment", Map.of())),
+                        clone(member(), after, Map.of("hold", true)))
+                .forEach(clone -> cancel(clone.statusCode(201).extract().<String>path("id")));
+    }
+
+    @Test
+    void aChangeOfQueueOrPriorityEndsThePlaceOfEvictedWork() {
+        String id = submit(held("evicted"));
+        for (String change : List.of("{\"priority\": 30}", "{\"queue\": \"" + small + "\"}")) {
+            rows.run("update workload set at_head_since = clock_timestamp() where id = $1", UUID.fromString(id));
+            patch(member(), id, "{\"labels\": {\"touched\": \"" + change.length() + "\"}}")
+                    .statusCode(200);
+            assertThat(isAtHead(id)).as("after a change of labels").isTrue();
+            patch(member(), id, change).statusCode(200);
+            assertThat(isAtHead(id)).as(change).isFalse();
+        }
+        cancel(id);
+    }
+
+    private boolean isAtHead(String id) {
+        return rows.run("select at_head_since is not null as yes from workload where id = $1", UUID.fromString(id))
+                .getFirst()
+                .getBoolean("yes");
     }
 
     @Test

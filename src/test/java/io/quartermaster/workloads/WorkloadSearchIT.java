@@ -178,6 +178,10 @@ class WorkloadSearchIT extends TwoTenantsWork {
                     sort           | size           | submitted, started
                     order          | up             | asc, desc
                     submittedFrom  | yesterday      | ISO-8601
+                    name           | ''             | no such parameter
+                    queue          | ' '            | no such parameter
+                    pool           | ''             | no such parameter
+                    submittedBy    | ''             | no such parameter
                     """)
     void aFilterThatIsNoneIsRefusedByNameWithWhatIsAccepted(String parameter, String value, String accepted) {
         request(member())
@@ -248,6 +252,22 @@ class WorkloadSearchIT extends TwoTenantsWork {
                 .statusCode(200)
                 .body("items.id", contains(others));
         request(member()).post(WORKLOADS + "/cancel").then().statusCode(400).body("errors.field", contains("filter"));
+        for (String empty : List.of("name", "queue", "pool", "submittedBy", "label", "state")) {
+            request(adminToken(A))
+                    .queryParam(empty, "")
+                    .post(WORKLOADS + "/cancel")
+                    .then()
+                    .statusCode(400)
+                    .body("errors.field", contains(empty));
+        }
+        request(adminToken(A))
+                .queryParam("label", "bulk=no")
+                .queryParam("nmae", "bulk-spared")
+                .post(WORKLOADS + "/cancel")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("nmae"));
+        list(Map.of("label", "bulk=no", "state", "held")).body("items", hasSize(1));
         request(viewerToken(A))
                 .queryParam("label", "bulk=yes")
                 .post(WORKLOADS + "/cancel")

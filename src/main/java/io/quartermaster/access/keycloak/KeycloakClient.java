@@ -97,6 +97,7 @@ public final class KeycloakClient {
         return KeycloakHttp.read(send("POST", path, body).body(), KeycloakHttp.JSON.constructType(answer));
     }
 
+    /** @param body sent as JSON; a string is sent as text */
     void put(String path, @Nullable Object body) {
         send("PUT", path, body);
     }

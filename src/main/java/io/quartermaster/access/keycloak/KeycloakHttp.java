@@ -142,10 +142,15 @@ final class KeycloakHttp implements AutoCloseable {
         HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(server + path))
                 .header("Authorization", "Bearer " + token.value())
                 .header("Accept", "application/json");
-        return body == null
-                ? request.method(method, HttpRequest.BodyPublishers.noBody())
-                : request.header("Content-Type", "application/json")
+        return switch (body) {
+            case null -> request.method(method, HttpRequest.BodyPublishers.noBody());
+            case String text ->
+                request.header("Content-Type", "text/plain; charset=utf-8")
+                        .method(method, HttpRequest.BodyPublishers.ofString(text));
+            default ->
+                request.header("Content-Type", "application/json")
                         .method(method, HttpRequest.BodyPublishers.ofByteArray(write(body)));
+        };
     }
 
     private HttpResponse<byte[]> exchange(HttpRequest.Builder request, CallDeadline callDeadline) {

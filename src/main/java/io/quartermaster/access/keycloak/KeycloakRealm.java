@@ -25,6 +25,10 @@ import org.keycloak.representations.idm.UserRepresentation;
 public final class KeycloakRealm {
 
     private static final int PAGE = 1_000;
+    private static final String UPDATE_PASSWORD = "UPDATE_PASSWORD";
+    private static final String PASSWORD_HISTORY = "password-history";
+    /** Marks a password that was set for an invitation. Keycloak removes it when any other password is set. */
+    private static final String INVITATION = "Quartermaster invitation";
 
     private final KeycloakClient keycloak;
     private final String path;
@@ -169,8 +173,13 @@ public final class KeycloakRealm {
                 path + "/users/" + encode(user) + "/groups?first=0&max=" + PAGE, GroupRepresentation.class);
     }
 
-    public void updateUser(UserRepresentation user) {
-        keycloak.put(path + "/users/" + encode(user.getId()), user);
+    /**
+     * Changes these fields of the user, by their names in Keycloak. All others stay.
+     *
+     * @param fields without a field {@code attributes}
+     */
+    public void updateUser(String user, Map<String, Object> fields) {
+        keycloak.put(path + "/users/" + encode(user), fields);
     }
 
     /** Ends all sessions of the user, so that no new tokens come from them. */
@@ -192,8 +201,47 @@ public final class KeycloakRealm {
         keycloak.put(path + "/users/" + encode(user) + "/execute-actions-email", actions);
     }
 
-    public void resetPassword(String user, CredentialRepresentation password) {
-        keycloak.put(path + "/users/" + encode(user) + "/reset-password", password);
+    /**
+     * Whether the user was invited and has had no other way to sign in since: the password must be replaced at the
+     * next login, and there is none but that of the invitation. So a user whose password was reset, or has expired, is
+     * not invited. Up to two requests.
+     */
+    public boolean isInvited(UserRepresentation user) {
+        List<String> actions = user.getRequiredActions();
+        if (actions == null || !actions.contains(UPDATE_PASSWORD) || user.getFederationLink() != null) {
+            return false;
+        }
+        List<CredentialRepresentation> credentials = credentials(user.getId());
+        boolean unused = credentials.isEmpty()
+                || (credentials.stream().anyMatch(KeycloakRealm::isOfInvitation)
+                        && credentials.stream()
+                                .allMatch(each -> isOfInvitation(each) || PASSWORD_HISTORY.equals(each.getType())));
+        return unused
+                && keycloak.list(path + "/users/" + encode(user.getId()) + "/federated-identity", ObjectNode.class)
+                        .isEmpty();
+    }
+
+    private static boolean isOfInvitation(CredentialRepresentation credential) {
+        return CredentialRepresentation.PASSWORD.equals(credential.getType())
+                && INVITATION.equals(credential.getUserLabel());
+    }
+
+    private List<CredentialRepresentation> credentials(String user) {
+        return keycloak.list(path + "/users/" + encode(user) + "/credentials", CredentialRepresentation.class);
+    }
+
+    /** Sets a password for one login of an invited user, at which it must be replaced. Three requests. */
+    public void setInvitationPassword(String user, String password) {
+        CredentialRepresentation credential = new CredentialRepresentation();
+        credential.setType(CredentialRepresentation.PASSWORD);
+        credential.setValue(password);
+        credential.setTemporary(true);
+        keycloak.put(path + "/users/" + encode(user) + "/reset-password", credential);
+        credentials(user).stream()
+                .filter(each -> CredentialRepresentation.PASSWORD.equals(each.getType()))
+                .forEach(each -> keycloak.put(
+                        path + "/users/" + encode(user) + "/credentials/" + encode(each.getId()) + "/userLabel",
+                        INVITATION));
     }
 
     /** Fails when there is no such role. */
@@ -226,6 +274,15 @@ public final class KeycloakRealm {
     /** The roles assigned to the user itself, without the parts of composite roles. */
     public List<RoleRepresentation> rolesOf(String user) {
         return keycloak.list(path + "/users/" + encode(user) + "/role-mappings/realm", RoleRepresentation.class);
+    }
+
+    /** The names of all roles of the realm that the user has, also by groups and as parts of other roles. */
+    public Set<String> effectiveRolesOf(String user) {
+        return keycloak
+                .list(path + "/users/" + encode(user) + "/role-mappings/realm/composite", RoleRepresentation.class)
+                .stream()
+                .map(RoleRepresentation::getName)
+                .collect(Collectors.toSet());
     }
 
     public void removeRoles(String user, List<RoleRepresentation> roles) {

@@ -45,7 +45,7 @@ class CellService {
                        limit 10000) b) as inbox_rows,
                    (select extract(epoch from clock_timestamp() - i.created_at) * 1000 from inbox i
                      where i.cell_id = c.id and i.set_aside_at is null order by i.id limit 1) as inbox_age_ms,
-                   (select count(*) from inbox i where i.set_aside_at is not null)
+                   (select count(*) from inbox i where i.cell_id = c.id and i.set_aside_at is not null)
                        + (select count(*) from tenant t where t.set_aside_at is not null)
                        + (select count(*) from workload w where w.set_aside_at is not null) as quarantined,
                    greatest(timestamptz 'epoch',

@@ -346,12 +346,14 @@ public record WorkloadRecord(
     }
 
     /**
-     * Whether its paused processes can resume: they exist, may stay, and the workload still asks for the amount that
-     * they held. For a share by memory and for MIG instances the amounts do not show that.
+     * Whether its paused processes can resume: they exist, may stay, are in one of the pools of its profile, and the
+     * workload still asks for the amount that they held. For a share by memory and for MIG instances the amounts do not
+     * show that.
      */
     boolean canResume() {
         return paused.filter(work -> work.processes() == PausedWork.Processes.SUSPENDED
                         && work.mayStay()
+                        && terms.pools().contains(work.pool())
                         && isCountedAlike(terms.gpus())
                         && work.gpuMilli() == terms.wholeGpuMilli().getFirst())
                 .isPresent();

@@ -1,6 +1,8 @@
 package io.quartermaster.tenancy.people;
 
+import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
+import io.quartermaster.access.Permission;
 import io.quartermaster.access.Role;
 import io.quartermaster.access.keycloak.KeycloakFailure;
 import io.quartermaster.access.keycloak.KeycloakRealm;
@@ -17,8 +19,8 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import org.keycloak.representations.idm.CredentialRepresentation;
 import org.keycloak.representations.idm.GroupRepresentation;
 import org.keycloak.representations.idm.RoleRepresentation;
 import org.keycloak.representations.idm.UserRepresentation;
@@ -27,7 +29,6 @@ import org.keycloak.representations.idm.UserRepresentation;
 final class PeopleRealm {
 
     private static final String UPDATE_PASSWORD = "UPDATE_PASSWORD";
-    private static final String SERVICE_ACCOUNT = "service-account-";
     /** Far more admins than a tenant has, and few enough for one request. */
     private static final int MOST_ADMINS = 200;
 
@@ -44,6 +45,10 @@ final class PeopleRealm {
 
         boolean enabled() {
             return Boolean.TRUE.equals(user.isEnabled());
+        }
+
+        String id() {
+            return user.getId();
         }
 
         PersonApi.Details details() {
@@ -73,7 +78,6 @@ final class PeopleRealm {
 
     static PersonApi.Person person(UserRepresentation user) {
         Long created = user.getCreatedTimestamp();
-        List<String> required = user.getRequiredActions();
         return new PersonApi.Person(
                 user.getId(),
                 user.getUsername(),
@@ -81,8 +85,48 @@ final class PeopleRealm {
                 user.getFirstName(),
                 user.getLastName(),
                 Boolean.TRUE.equals(user.isEnabled()),
-                required != null && required.contains(UPDATE_PASSWORD),
+                awaitsPassword(user),
                 created == null ? null : Instant.ofEpochMilli(created));
+    }
+
+    private static boolean awaitsPassword(UserRepresentation user) {
+        List<String> required = user.getRequiredActions();
+        return required != null && required.contains(UPDATE_PASSWORD);
+    }
+
+    /**
+     * The caller with those roles of its token that it still has in the realm. Fails with 403 if it may not change
+     * people any more: its token keeps the rights of its time of issue.
+     */
+    Caller live(Caller caller) {
+        boolean enabled = realm.userById(caller.subject())
+                        .filter(user -> Boolean.TRUE.equals(user.isEnabled()))
+                        .isPresent()
+                && (!caller.isServiceAccount() || hasEnabledClient(caller));
+        Set<Role> roles = EnumSet.noneOf(Role.class);
+        if (enabled) {
+            Set<String> names = realm.effectiveRolesOf(caller.subject());
+            caller.roles().stream().filter(role -> names.contains(role.word())).forEach(roles::add);
+        }
+        Caller live = caller.withRoles(roles);
+        if (!live.mayEverywhere(Permission.PEOPLE_WRITE)) {
+            throw ProblemException.forbidden("you may not change people any more: your account or its roles changed"
+                    + " since your token was issued");
+        }
+        return live;
+    }
+
+    private boolean hasEnabledClient(Caller caller) {
+        String client =
+                caller.clientId().orElseGet(() -> caller.username().substring(Caller.SERVICE_ACCOUNT_PREFIX.length()));
+        return realm.client(client)
+                .filter(found -> Boolean.TRUE.equals(found.isEnabled()))
+                .isPresent();
+    }
+
+    /** Whether this person was invited, and has not signed in since. */
+    boolean isInvited(State person) {
+        return realm.isInvited(person.user());
     }
 
     /**
@@ -105,7 +149,8 @@ final class PeopleRealm {
     }
 
     static boolean isPerson(UserRepresentation user) {
-        return user.getServiceAccountClientId() == null && !user.getUsername().startsWith(SERVICE_ACCOUNT);
+        return user.getServiceAccountClientId() == null
+                && !user.getUsername().startsWith(Caller.SERVICE_ACCOUNT_PREFIX);
     }
 
     /** Fails with 404 if the realm has no such person. */
@@ -151,13 +196,14 @@ final class PeopleRealm {
         return ids;
     }
 
-    /** Whether the realm has an enabled admin other than this person. */
+    /** Whether the realm has an enabled admin other than this person, who need not set a password first. */
     boolean hasOtherAdmin(String id) {
         return PersonChecks.roles(tenant).stream()
                 .filter(PersonChecks::isAdmin)
                 .flatMap(role -> realm.usersWithRole(role.word(), 0, MOST_ADMINS).stream())
                 .anyMatch(user -> isPerson(user)
                         && Boolean.TRUE.equals(user.isEnabled())
+                        && !awaitsPassword(user)
                         && !user.getId().equals(id));
     }
 
@@ -174,8 +220,29 @@ final class PeopleRealm {
         user.setLastName(wanted.lastName());
         user.setEnabled(true);
         user.setRequiredActions(List.of(UPDATE_PASSWORD));
+        return accepted(() -> realm.createUser(user));
+    }
+
+    /** Gives an invited person the address and given names of a repeated invitation, and enables the person. */
+    void replace(String id, PersonApi.Invitation wanted) {
+        Map<String, Object> fields = new HashMap<>();
+        fields.put("email", String.valueOf(wanted.email()));
+        fields.put("enabled", true);
+        if (wanted.firstName() != null) {
+            fields.put("firstName", wanted.firstName());
+        }
+        if (wanted.lastName() != null) {
+            fields.put("lastName", wanted.lastName());
+        }
+        accepted(() -> {
+            realm.updateUser(id, fields);
+            return id;
+        });
+    }
+
+    private static String accepted(Supplier<String> write) {
         try {
-            return realm.createUser(user);
+            return write.get();
         } catch (KeycloakFailure e) {
             if (e.isConflict()) {
                 throw ProblemException.conflict("user-exists", "the realm has a user with that name or address");
@@ -222,20 +289,16 @@ final class PeopleRealm {
         });
     }
 
-    void setEnabled(UserRepresentation user, boolean enabled) {
-        user.setEnabled(enabled);
-        realm.updateUser(user);
-        if (!enabled) {
-            realm.endSessions(user.getId());
-        }
+    void setEnabled(String id, boolean enabled) {
+        realm.updateUser(id, Map.of("enabled", enabled));
+    }
+
+    void endSessions(String id) {
+        realm.endSessions(id);
     }
 
     void setOneTimePassword(String id, String password) {
-        CredentialRepresentation credential = new CredentialRepresentation();
-        credential.setType(CredentialRepresentation.PASSWORD);
-        credential.setValue(password);
-        credential.setTemporary(true);
-        realm.resetPassword(id, credential);
+        realm.setInvitationPassword(id, password);
     }
 
     void sendMail(String id) {

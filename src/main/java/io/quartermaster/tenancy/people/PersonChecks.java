@@ -26,6 +26,9 @@ final class PersonChecks {
     static final int MAX_GROUPS = 50;
 
     private static final Pattern USERNAME = Pattern.compile("[a-z0-9][a-z0-9._@-]{2,253}");
+    private static final String USERNAME_ACCEPTED =
+            "3 to 254 lower-case letters, digits, dots, dashes, underlines and @, a letter or digit first; not"
+                    + " service-account- first";
     private static final Pattern EMAIL = Pattern.compile("[^\\s\\p{Cntrl}@]+@[^\\s\\p{Cntrl}@]+");
     private static final String NAME_ACCEPTED = "at most " + MAX_LENGTH + " printable characters";
 
@@ -33,6 +36,11 @@ final class PersonChecks {
     private static final Set<Role> OF_PROGRAMS = EnumSet.of(Role.TENANT_AUTOMATION);
 
     private PersonChecks() {}
+
+    /** Whether a person can have this username. Those of service accounts are refused. */
+    static boolean isUsername(String name) {
+        return USERNAME.matcher(name).matches() && !name.startsWith(Caller.SERVICE_ACCOUNT_PREFIX);
+    }
 
     /** The roles that people of the tenant can have. */
     static List<Role> roles(TenantId tenant) {
@@ -52,10 +60,10 @@ final class PersonChecks {
         String username = wanted.username() == null ? "" : wanted.username();
         String email = wanted.email() == null ? "" : wanted.email();
         invalid.check(
-                        USERNAME.matcher(username).matches(),
+                        isUsername(username),
                         "username",
                         wanted.username() == null ? "is missing" : "is not a valid username",
-                        "3 to 254 lower-case letters, digits, dots, dashes, underlines and @, a letter or digit first")
+                        USERNAME_ACCEPTED)
                 .check(
                         email.length() <= MAX_LENGTH && EMAIL.matcher(email).matches(),
                         "email",

@@ -92,7 +92,8 @@ public class PersonResource {
             summary = "Adds a person with roles and groups, and lets the person set a password",
             description = "Where the realm has a mail server, it sends a mail with a link. Otherwise the answer has a "
                     + "password for one login; it is shown once. While the person has set no password, a repeated "
-                    + "request replaces the invitation; an Idempotency-Key does not show a password again.")
+                    + "request replaces the invitation. No answer is stored for an Idempotency-Key: a repeated "
+                    + "request is carried out again, because a password is shown once.")
     @APIResponse(responseCode = "201", content = @Content(schema = @Schema(implementation = PersonApi.Invited.class)))
     @APIResponse(responseCode = "502", ref = "IdentityRefused")
     public Uni<Response> invite(
@@ -109,7 +110,8 @@ public class PersonResource {
             summary = "Sets roles and groups of a person, or disables or enables the person",
             description = "New roles and groups take effect with the person's next token, within minutes. You can "
                     + "grant and revoke only roles whose permissions you have. The tenant keeps at least one enabled "
-                    + "admin (409).")
+                    + "admin (409). No answer is stored for an Idempotency-Key. If Keycloak fails, part of the change "
+                    + "may be made: read the person again, and repeat the request with the new ETag.")
     @RequestBody(
             required = true,
             content = {

@@ -30,6 +30,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.function.Function;
@@ -39,8 +40,10 @@ import org.keycloak.representations.idm.UserRepresentation;
 /**
  * Lists, invites and changes the people of a tenant's realm.
  *
- * <p>A change reads the person, commits its audit entry, and then calls Keycloak. When Keycloak fails, a second entry
- * says so; what was done until then stays, and a repeated request completes it.
+ * <p>A change makes its checks, commits its audit entry, and then makes its checks again and calls Keycloak. The
+ * checks read what the caller may do now: its token says what it could do some minutes ago. When Keycloak fails, a second entry
+ * says so; what was done until then stays. A repeated invitation completes it, and so does a repeated change with the
+ * ETag of the person as it is then.
  */
 @ApplicationScoped
 class PersonService {
@@ -168,22 +171,17 @@ class PersonService {
         Set<Role> roles = PersonChecks.roles(tenant, caller, named, EnumSet.noneOf(Role.class), invalid);
         Set<GroupPath> groups = PersonChecks.groups(body.groups() == null ? List.of() : body.groups(), invalid);
         invalid.throwIfAny();
-        Map<String, Object> after = new LinkedHashMap<>();
-        after.put("email", body.email());
-        after.put("roles", PersonChecks.words(roles));
-        after.put("groups", groups);
-        AuditLog.Change change = new AuditLog.Change(INVITE, "people/" + body.username(), null, after);
+        Invite invite = new Invite(tenant, caller, body, roles, groups);
         WriteMode mode = params.mode();
         params.key();
-        return in(tenant, realm -> requireInvitable(realm, tenant, caller, body, groups))
-                .chain(mail -> begin(tenant, caller, change, mode).replaceWith(mail))
-                .chain(mail -> mode == WriteMode.DRY_RUN
-                        ? Uni.createFrom().item(invited(tenant, "", body, mail, null))
-                        : orFailed(
-                                tenant,
-                                caller,
-                                change,
-                                in(tenant, realm -> invite(tenant, realm, body, roles, groups))))
+        return in(tenant, realm -> check(realm, invite))
+                .chain(checked -> {
+                    AuditLog.Change change = change(invite, checked.there());
+                    return begin(tenant, caller, change, mode)
+                            .chain(() -> mode == WriteMode.DRY_RUN
+                                    ? Uni.createFrom().item(invited(tenant, "", body, checked.mail(), null))
+                                    : orFailed(tenant, caller, change, in(tenant, realm -> invite(realm, invite))));
+                })
                 .map(invited -> tenantWrites.unstored(
                         mode,
                         new WriteReply(
@@ -194,18 +192,60 @@ class PersonService {
                                         : Map.of("Location", "/v1/tenants/" + tenant + "/people/" + invited.id()))));
     }
 
-    /** Whether the realm sends mail. Fails if the person cannot be invited. */
-    private static boolean requireInvitable(
-            PeopleRealm realm, TenantId tenant, Caller caller, PersonApi.Invitation wanted, Set<GroupPath> groups) {
-        realm.groups(groups);
-        realm.named(String.valueOf(wanted.username())).ifPresent(there -> {
-            if (!there.details().person().invited()) {
+    /** An invitation whose body is valid. */
+    private record Invite(
+            TenantId tenant, Caller caller, PersonApi.Invitation wanted, Set<Role> roles, Set<GroupPath> groups) {
+
+        String username() {
+            return String.valueOf(wanted.username());
+        }
+    }
+
+    /**
+     * What the realm has for an invitation.
+     *
+     * @param there the person of an invitation that is repeated
+     * @param groups the ids of the wanted groups
+     * @param mail whether the realm sends mail
+     */
+    private record Invitable(Optional<PeopleRealm.State> there, Map<GroupPath, String> groups, boolean mail) {}
+
+    /** Fails if the person cannot be invited by the caller. */
+    private static Invitable check(PeopleRealm realm, Invite invite) {
+        Caller live = realm.live(invite.caller());
+        requireGrantable(invite.tenant(), live, invite.roles());
+        Map<GroupPath, String> groups = realm.groups(invite.groups());
+        Optional<PeopleRealm.State> there = realm.named(invite.username());
+        there.ifPresent(person -> {
+            if (!realm.isInvited(person)) {
                 throw ProblemException.conflict(
-                        "user-exists", "there is a user " + wanted.username() + " that has set a password already");
+                        "user-exists", "there is a user " + invite.username() + " that has set a password already");
             }
-            requireGrantable(tenant, caller, there.roles());
+            requireGrantable(invite.tenant(), live, person.roles());
         });
-        return realm.sendsMail();
+        return new Invitable(there, groups, realm.sendsMail());
+    }
+
+    private static AuditLog.Change change(Invite invite, Optional<PeopleRealm.State> there) {
+        Map<String, Object> before = there.map(person -> fields(
+                        String.valueOf(person.user().getEmail()),
+                        person.roles(),
+                        new TreeSet<>(person.groups().keySet())))
+                .orElse(null);
+        Map<String, Object> after = fields(String.valueOf(invite.wanted().email()), invite.roles(), invite.groups());
+        if (before != null) {
+            before.put("enabled", there.orElseThrow().enabled());
+            after.put("enabled", true);
+        }
+        return new AuditLog.Change(INVITE, "people/" + invite.username(), before, after);
+    }
+
+    private static Map<String, Object> fields(String email, Set<Role> roles, Set<GroupPath> groups) {
+        Map<String, Object> fields = new LinkedHashMap<>();
+        fields.put("email", email);
+        fields.put("roles", PersonChecks.words(roles));
+        fields.put("groups", groups);
+        return fields;
     }
 
     private static void requireGrantable(TenantId tenant, Caller caller, Set<Role> roles) {
@@ -216,22 +256,23 @@ class PersonService {
         }
     }
 
-    private PersonApi.Invited invite(
-            TenantId tenant, PeopleRealm realm, PersonApi.Invitation wanted, Set<Role> roles, Set<GroupPath> groups) {
-        String username = String.valueOf(wanted.username());
-        Map<GroupPath, String> ids = realm.groups(groups);
-        PeopleRealm.State state = realm.named(username).orElseGet(() -> realm.require(realm.add(wanted)));
-        String id = state.user().getId();
-        realm.setRoles(id, state.roles(), roles);
-        realm.setGroups(id, state.groups(), ids);
+    private PersonApi.Invited invite(PeopleRealm realm, Invite invite) {
+        Invitable found = check(realm, invite);
+        PeopleRealm.State state = found.there().orElseGet(() -> realm.require(realm.add(invite.wanted())));
+        String id = state.id();
+        realm.setRoles(id, state.roles(), invite.roles());
+        realm.setGroups(id, state.groups(), found.groups());
+        if (found.there().isPresent()) {
+            realm.replace(id, invite.wanted());
+        }
         // The credential last, so that a person who can sign in has roles and groups.
-        if (realm.sendsMail()) {
+        if (found.mail()) {
             realm.sendMail(id);
-            return invited(tenant, id, wanted, true, null);
+            return invited(invite.tenant(), id, invite.wanted(), true, null);
         }
         String password = newPassword();
         realm.setOneTimePassword(id, password);
-        return invited(tenant, id, wanted, false, password);
+        return invited(invite.tenant(), id, invite.wanted(), false, password);
     }
 
     private PersonApi.Invited invited(
@@ -295,7 +336,7 @@ class PersonService {
         return in(tenant, realm -> edit(tenant, caller, realm, id, patch, params))
                 .chain(edit -> {
                     if (edit.isNothing()) {
-                        return Uni.createFrom().item(reply(mode, edit.before()));
+                        return endSessions(tenant, id, patch, mode).replaceWith(() -> reply(mode, edit.before()));
                     }
                     AuditLog.Change change = new AuditLog.Change(
                             UPDATE,
@@ -317,6 +358,18 @@ class PersonService {
                 });
     }
 
+    /** A person who is disabled already: an earlier request may have failed before it ended the sessions. */
+    private Uni<Void> endSessions(TenantId tenant, String id, PersonApi.Patch patch, WriteMode mode) {
+        if (mode == WriteMode.DRY_RUN || !Boolean.FALSE.equals(patch.enabled())) {
+            return Uni.createFrom().voidItem();
+        }
+        return in(tenant, realm -> {
+                    realm.endSessions(id);
+                    return id;
+                })
+                .replaceWithVoid();
+    }
+
     private Response reply(WriteMode mode, PeopleRealm.State state) {
         PersonApi.Details details = state.details();
         return tenantWrites.unstored(mode, WriteReply.ok(details, details.version()));
@@ -324,12 +377,13 @@ class PersonService {
 
     private static Edit edit(
             TenantId tenant, Caller caller, PeopleRealm realm, String id, PersonApi.Patch patch, WriteParams params) {
+        Caller live = realm.live(caller);
         PeopleRealm.State before = realm.require(id);
         params.requireVersion(before.version());
         ProblemException.Invalid invalid = new ProblemException.Invalid();
         Set<Role> roles = patch.roles() == null
                 ? before.roles()
-                : PersonChecks.roles(tenant, caller, patch.roles(), before.roles(), invalid);
+                : PersonChecks.roles(tenant, live, patch.roles(), before.roles(), invalid);
         Set<GroupPath> groups =
                 patch.groups() == null ? before.groups().keySet() : PersonChecks.groups(patch.groups(), invalid);
         invalid.throwIfAny();
@@ -340,10 +394,8 @@ class PersonService {
         if (enabled == before.enabled()) {
             touched.removeAll(roles);
         }
-        requireGrantable(tenant, caller, touched);
-        if (before.enabled()
-                && !enabled
-                && caller.subject().equals(before.user().getId())) {
+        requireGrantable(tenant, live, touched);
+        if (before.enabled() && !enabled && caller.subject().equals(before.id())) {
             throw ProblemException.conflict(
                     "own-account", "you cannot disable your own account; another admin of the tenant can");
         }
@@ -356,29 +408,49 @@ class PersonService {
     private static ProblemException lastAdmin(PeopleRealm.State person) {
         return ProblemException.conflict(
                 "last-admin",
-                person.user().getUsername() + " is the only enabled admin of the tenant; make another admin first");
+                person.user().getUsername()
+                        + " is the only enabled admin of the tenant who has signed in; make another admin first");
     }
 
     /**
      * Makes the change. Two admins could take each other's rights at the same time: so the number of admins is checked
-     * again afterwards, and a change that left none is undone.
+     * again immediately after an admin lost them, even if Keycloak failed. A change that left none is undone.
      */
     private static PeopleRealm.State apply(PeopleRealm realm, Edit edit) {
-        UserRepresentation user = edit.before().user();
-        String id = user.getId();
-        realm.setRoles(id, edit.before().roles(), edit.roles());
-        realm.setGroups(id, edit.before().groups(), edit.groups());
-        if (edit.enabled() != edit.before().enabled()) {
-            realm.setEnabled(user, edit.enabled());
-        }
-        if (edit.losesAdmin() && !realm.hasOtherAdmin(id)) {
-            realm.setRoles(id, edit.roles(), edit.before().roles());
-            if (edit.enabled() != edit.before().enabled()) {
-                realm.setEnabled(user, edit.before().enabled());
+        String id = edit.before().id();
+        if (edit.losesAdmin()) {
+            try {
+                setRights(realm, edit);
+            } finally {
+                keepAdmin(realm, edit);
             }
-            throw lastAdmin(edit.before());
+            realm.setGroups(id, edit.before().groups(), edit.groups());
+        } else {
+            // Before the person is enabled.
+            realm.setGroups(id, edit.before().groups(), edit.groups());
+            setRights(realm, edit);
+        }
+        if (!edit.enabled()) {
+            realm.endSessions(id);
         }
         return realm.require(id);
+    }
+
+    private static void setRights(PeopleRealm realm, Edit edit) {
+        String id = edit.before().id();
+        realm.setRoles(id, edit.before().roles(), edit.roles());
+        if (edit.enabled() != edit.before().enabled()) {
+            realm.setEnabled(id, edit.enabled());
+        }
+    }
+
+    private static void keepAdmin(PeopleRealm realm, Edit edit) {
+        String id = edit.before().id();
+        if (!realm.hasOtherAdmin(id)) {
+            realm.setRoles(id, edit.roles(), edit.before().roles());
+            realm.setEnabled(id, edit.before().enabled());
+            throw lastAdmin(edit.before());
+        }
     }
 
     // ------------------------------------------------------------------------------------------------ audit

@@ -49,17 +49,6 @@ record LogPosition(int attempt, SortedMap<Integer, Long> offsets) {
         return id == null || id.isBlank() ? null : parse(id);
     }
 
-    long offset(int worker) {
-        return offsets.getOrDefault(worker, 0L);
-    }
-
-    /** This position, with more read of a worker. A newer attempt begins at 0. */
-    LogPosition after(int ofAttempt, int worker, long offset) {
-        SortedMap<Integer, Long> next = ofAttempt == attempt ? new TreeMap<>(offsets) : new TreeMap<>();
-        next.put(worker, offset);
-        return new LogPosition(ofAttempt, next);
-    }
-
     String id() {
         return offsets.entrySet().stream()
                 .map(entry -> attempt + ":" + entry.getKey() + ":" + entry.getValue())

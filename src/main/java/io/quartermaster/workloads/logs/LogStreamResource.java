@@ -49,9 +49,10 @@ public class LogStreamResource {
             description = "Server-sent events named `log`. The stream begins with the stored end of the newest "
                     + "attempt's output, at most 16 KiB per worker. It continues with the next attempts, and ends with "
                     + "the workload: the last event is named `end` and has its `state`. An event named `gap` has the "
-                    + "number of `lostBytes` that were not stored long enough. The stream also ends without `end`: at "
+                    + "number of `lostBytes` that were not stored long enough. An event named `omitted` says that "
+                    + "an attempt has more than 256 workers with output, and that the others are left out. The stream also ends without `end`: at "
                     + "the latest when the token expires, and within a minute when the user or the tenant is gone. To "
-                    + "resume, send the id of the last event as Last-Event-ID. An id is `attempt:worker:offset`, with "
+                    + "resume, send the last id as Last-Event-ID; with more than 8 workers, not every event has one. An id is `attempt:worker:offset`, with "
                     + "commas between several workers; offsets count bytes.")
     @APIResponse(
             responseCode = "200",

@@ -18,17 +18,20 @@ import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.ws.rs.core.HttpHeaders;
 import jakarta.ws.rs.core.MediaType;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
+import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NoSuchElementException;
 import java.util.OptionalInt;
 import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -46,8 +49,10 @@ class LogStreams {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     /** Beyond the life of every stream, which ends by itself. */
     private static final Duration LIMIT = Duration.ofMinutes(20);
-    /** A report becomes visible at most this much later than the time that it states. */
-    private static final Duration REPORT_DELAY = Duration.ofSeconds(10);
+    /** The most characters of events that are in memory at a time, except for the last event. */
+    private static final int PIECE = 64 * 1024;
+    /** Positions of more workers are long, and only the last event of a piece has them. */
+    private static final int FEW_WORKERS = 8;
 
     private static final String STILL_HERE = ": still here\n\n";
 
@@ -88,7 +93,7 @@ class LogStreams {
             @Nullable String lastSeen,
             RoutingContext http) {
         LogPosition resumed = LogPosition.parseOrNull(lastSeen);
-        return store.read(tenant, workload, 0, Instant.EPOCH)
+        return store.read(tenant, workload, 0, -1, Map.of())
                 .map(found -> found.orElseThrow(ProblemException::notFound))
                 .map(found -> begin(found, attempt, resumed))
                 .chain(position -> {
@@ -129,11 +134,17 @@ class LogStreams {
         private final Caller caller;
         private final UUID workload;
         private final boolean oneAttempt;
-        private LogPosition position;
-        /** The length of each output when it was read last. */
-        private final Map<Integer, Long> lengths = new HashMap<>();
+        private int attempt;
+        private final TreeMap<Integer, Long> offsets;
+        /** The state of each output when it was read last, by its key. */
+        private final Map<String, Seen> seen = new HashMap<>();
+        /** The lengths of the outputs of which everything was sent, by their keys. */
+        private final Map<String, Long> settled = new HashMap<>();
 
-        private Instant since = Instant.EPOCH;
+        private int lastWorker = -1;
+        private boolean full;
+        private boolean toldOfOmitted;
+        private Iterator<String> pieces = Collections.emptyIterator();
         private boolean begun;
         private long spokenNanos = System.nanoTime();
         private long checkedNanos = spokenNanos;
@@ -144,7 +155,8 @@ class LogStreams {
             this.caller = caller;
             this.workload = workload;
             this.oneAttempt = oneAttempt;
-            this.position = position;
+            this.attempt = position.attempt();
+            this.offsets = new TreeMap<>(position.offsets());
         }
 
         Multi<Buffer> events() {
@@ -157,7 +169,12 @@ class LogStreams {
                     .map(Buffer::buffer);
         }
 
+        /** The next piece; the client has read the one before. */
         private Uni<String> turn() {
+            if (pieces.hasNext()) {
+                spokenNanos = System.nanoTime();
+                return Uni.createFrom().item(pieces.next());
+            }
             long now = System.nanoTime();
             if (now - checkedNanos < config.watchRecheck().toNanos()) {
                 return next();
@@ -169,11 +186,17 @@ class LogStreams {
             });
         }
 
-        /** Reads immediately in the first turn, so that the answer begins, and later after a pause. */
+        /**
+         * Reads immediately in the first turn, so that the answer begins, and where more may be there. Otherwise it
+         * reads after a pause.
+         */
         private Uni<String> next() {
             boolean first = !begun;
             begun = true;
             Uni<String> read = Uni.createFrom().deferred(this::read);
+            if (!first && full) {
+                return read;
+            }
             return first
                     ? read.map(events -> events.isEmpty() ? STILL_HERE : events)
                     : Uni.createFrom()
@@ -186,8 +209,8 @@ class LogStreams {
         }
 
         private Uni<String> read() {
-            return store.read(tenant, workload, position.attempt(), since)
-                    .map(found -> found.map(this::events).orElseGet(() -> {
+            return store.read(tenant, workload, attempt, lastWorker, settled)
+                    .map(found -> found.map(this::firstPiece).orElseGet(() -> {
                         over = true;
                         return "";
                     }))
@@ -203,70 +226,175 @@ class LogStreams {
             return events.isEmpty() ? STILL_HERE : events;
         }
 
-        private String events(LogStore.Outputs found) {
-            StringBuilder events = new StringBuilder();
-            LogStore.OneAttempt attempt = found.attempt();
-            boolean ended = attempt != null && attempt.ended();
-            found.outputs().forEach(output -> append(events, output, ended));
-            found.outputs().stream()
-                    .map(LogStore.Output::at)
-                    .max(Instant::compareTo)
-                    .ifPresent(newest -> since = newest.minus(REPORT_DELAY));
-            if (attempt == null || ended) {
-                finish(events, found, attempt == null);
+        private String firstPiece(LogStore.Outputs found) {
+            Iterator<String> events = new Pieces(this, found);
+            String first = events.hasNext() ? events.next() : "";
+            pieces = events;
+            // A slice without anything new has only rests of lines, which wait for the next report.
+            full = found.isFull() && !first.isEmpty();
+            if (!found.outputs().isEmpty()) {
+                lastWorker = found.outputs().getLast().worker();
             }
-            return events.toString();
+            return first;
         }
 
-        private void append(StringBuilder events, LogStore.Output output, boolean ended) {
+        /** The events of one output, in its order. Each is made when it is asked for. */
+        private Iterator<String> events(LogStore.Output output, boolean attemptEnded) {
             int worker = output.worker();
-            Long before = lengths.put(worker, output.bytes());
-            // A surplus worker that came again begins at 0.
-            long offset = output.bytes() < position.offset(worker) ? 0 : position.offset(worker);
-            boolean rests = before != null && before == output.bytes();
-            LogTailCutter.Cut cut =
-                    LogTailCutter.after(output.tail(), output.bytes(), offset, ended || output.ended() || rests);
-            if (cut.lostBytes() > 0 && offset > 0) {
-                position = position.after(position.attempt(), worker, cut.fromOffset());
-                events.append(event(
-                        "gap",
-                        position.id(),
-                        Map.of("attempt", position.attempt(), "worker", worker, "lostBytes", cut.lostBytes())));
+            Seen before = seen.get(output.key());
+            boolean cameAgain = before == null && seen.keySet().stream().anyMatch(key -> key.endsWith(":" + worker));
+            long offset = offsets.getOrDefault(worker, 0L);
+            // Another output of the worker begins at 0. After a reconnection, only its length can show that.
+            if (cameAgain || before == null && output.bytes() < offset) {
+                seen.keySet().removeIf(key -> key.endsWith(":" + worker));
+                settled.keySet().removeIf(key -> key.endsWith(":" + worker));
+                offset = 0;
             }
-            for (LogTailCutter.Line line : cut.lines()) {
-                position = position.after(position.attempt(), worker, line.endOffset());
-                events.append(event(
-                        "log",
-                        position.id(),
-                        new LogLine(
-                                position.attempt(),
-                                worker,
-                                LogLine.COMBINED,
-                                output.at(),
-                                line.text(),
-                                line.partial())));
+            boolean ended = attemptEnded || output.ended();
+            boolean rests = before != null && before.bytes() == output.bytes();
+            boolean cut = !ended && LogTailCutter.endsInsideCharacter(output.tail());
+            boolean waits = cut && !rests && (before == null || !before.waited());
+            seen.put(output.key(), new Seen(output.bytes(), waits));
+            if (waits) {
+                return Collections.emptyIterator();
             }
+            boolean whole = ended || rests && !cut;
+            LogTailCutter.Cut lines = LogTailCutter.after(output.tail(), output.bytes(), offset, whole);
+            List<Supplier<String>> events = new ArrayList<>(lines.lines().size() + 1);
+            if (lines.lostBytes() > 0 && offset > 0) {
+                events.add(() -> {
+                    offsets.put(worker, lines.fromOffset());
+                    return event(
+                            "gap",
+                            briefId(),
+                            Map.of("attempt", attempt, "worker", worker, "lostBytes", lines.lostBytes()));
+                });
+            }
+            lines.lines()
+                    .forEach(line -> events.add(() -> {
+                        offsets.put(worker, line.endOffset());
+                        return event(
+                                "log",
+                                briefId(),
+                                new LogLine(
+                                        attempt, worker, LogLine.COMBINED, output.at(), line.text(), line.partial()));
+                    }));
+            if (whole || lines.endOffset() >= output.bytes()) {
+                settled.put(output.key(), output.bytes());
+            }
+            return events.stream().map(Supplier::get).iterator();
         }
 
-        /** Continues with the next attempt, or ends the stream when no more output can come. */
-        private void finish(StringBuilder events, LogStore.Outputs found, boolean missing) {
+        private String id() {
+            return new LogPosition(attempt, offsets).id();
+        }
+
+        private String briefId() {
+            return offsets.size() <= FEW_WORKERS ? id() : "";
+        }
+
+        /** Says once that there are more workers than a stream follows. */
+        private String omitted(LogStore.Outputs found) {
+            if (toldOfOmitted || found.workers() <= LogStore.MOST_FOLLOWED) {
+                return "";
+            }
+            toldOfOmitted = true;
+            return event(
+                    "omitted",
+                    "",
+                    Map.of("attempt", attempt, "workers", found.workers(), "followed", LogStore.MOST_FOLLOWED));
+        }
+
+        /** Continues with the next attempt, or ends the stream when no more output can come. Returns the last event. */
+        private String finish(LogStore.Outputs found) {
+            LogStore.OneAttempt read = found.attempt();
+            if (read != null && !read.ended() || found.isFull()) {
+                return "";
+            }
             if (oneAttempt) {
                 over = true;
-            } else if (found.attempts() > position.attempt()) {
-                position = new LogPosition(position.attempt() + 1, new TreeMap<>());
-                lengths.clear();
-                since = Instant.EPOCH;
+            } else if (found.attempts() > attempt) {
+                attempt++;
+                offsets.clear();
+                seen.clear();
+                settled.clear();
+                lastWorker = -1;
+                toldOfOmitted = false;
             } else if (WorkloadState.of(found.state()) instanceof WorkloadState.Over) {
                 over = true;
             }
-            if (over) {
-                Map<String, Object> end = new LinkedHashMap<>();
-                end.put("state", found.state());
-                if (!missing) {
-                    end.put("attempt", position.attempt());
-                }
-                events.append(event("end", position.id(), end));
+            if (!over) {
+                return "";
             }
+            Map<String, Object> end = new LinkedHashMap<>();
+            end.put("state", found.state());
+            if (read != null) {
+                end.put("attempt", attempt);
+            }
+            return event("end", id(), end);
+        }
+    }
+
+    /** @param waited whether it ended inside a character, so that nothing of it was sent */
+    private record Seen(long bytes, boolean waited) {}
+
+    /** The events of one read, in pieces; each is made when the client has read the one before. */
+    private static final class Pieces implements Iterator<String> {
+        private final View view;
+        private final LogStore.Outputs found;
+        private final Iterator<LogStore.Output> outputs;
+        private Iterator<String> events = Collections.emptyIterator();
+        private boolean begun;
+        private boolean finished;
+        private String next = "";
+
+        Pieces(View view, LogStore.Outputs found) {
+            this.view = view;
+            this.found = found;
+            this.outputs = found.outputs().iterator();
+        }
+
+        /** Makes the piece: what it says must be sent before the view reads again. */
+        @Override
+        public boolean hasNext() {
+            if (next.isEmpty() && !finished) {
+                next = piece();
+            }
+            return !next.isEmpty();
+        }
+
+        @Override
+        public String next() {
+            if (!hasNext()) {
+                throw new NoSuchElementException();
+            }
+            String piece = next;
+            next = "";
+            return piece;
+        }
+
+        private String piece() {
+            StringBuilder piece = new StringBuilder();
+            if (!begun) {
+                begun = true;
+                piece.append(view.omitted(found));
+            }
+            LogStore.OneAttempt read = found.attempt();
+            boolean ended = read != null && read.ended();
+            while (piece.length() < PIECE) {
+                if (events.hasNext()) {
+                    piece.append(events.next());
+                } else if (outputs.hasNext()) {
+                    events = view.events(outputs.next(), ended);
+                } else {
+                    finished = true;
+                    break;
+                }
+            }
+            if (!piece.isEmpty() && view.briefId().isEmpty() && !view.offsets.isEmpty()) {
+                piece.append("id: ").append(view.id()).append("\n: position\n\n");
+            }
+            return finished ? piece.append(view.finish(found)).toString() : piece.toString();
         }
     }
 

@@ -1,6 +1,5 @@
 package io.quartermaster.workloads.logs;
 
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,6 +8,8 @@ final class LogTailCutter {
 
     /** A line that is longer is sent in parts. */
     static final int MAX_LINE_BYTES = 8 * 1024;
+
+    private static final char REPLACEMENT = '\uFFFD';
 
     private LogTailCutter() {}
 
@@ -24,52 +25,84 @@ final class LogTailCutter {
      *
      * @param lostBytes the number of bytes after the reader's position that are no longer stored
      * @param fromOffset where the lines begin
+     * @param endOffset where the next lines begin; not beyond the end of the output
      */
-    record Cut(long lostBytes, long fromOffset, List<Line> lines) {}
+    record Cut(long lostBytes, long fromOffset, List<Line> lines, long endOffset) {}
 
     /**
-     * Returns the lines after the offset.
+     * Returns the lines after the offset. Offsets count from the end of the output, so the last one is its length. A
+     * replacement character counts as one byte: it stands for a byte that was not UTF-8, or for a NUL. So offsets near
+     * several such bytes are approximate.
      *
      * @param tail the stored end of the output
-     * @param totalBytes the length of the whole output. Bytes that were not UTF-8 count as they were written, and are
-     *     replaced in the tail, so offsets inside such a tail are approximate
+     * @param totalBytes the length of the whole output
      * @param offset the number of bytes that the reader has received
      * @param whole whether the rest without a line break is sent, too
      */
     static Cut after(String tail, long totalBytes, long offset, boolean whole) {
-        byte[] bytes = tail.getBytes(StandardCharsets.UTF_8);
-        long storedFrom = Math.max(0, totalBytes - bytes.length);
+        long storedFrom = Math.max(0, totalBytes - size(tail));
         long from = Math.max(offset, storedFrom);
         if (from >= totalBytes) {
-            return new Cut(0, Math.max(offset, totalBytes), List.of());
+            return new Cut(0, Math.max(offset, totalBytes), List.of(), Math.max(offset, totalBytes));
         }
-        int start = (int) Math.min(bytes.length, from - storedFrom);
-        while (start < bytes.length && isContinuation(bytes[start])) {
-            start++;
+        // The bytes of the output from the beginning of the present character on.
+        long left = size(tail);
+        int start = 0;
+        while (start < tail.length() && totalBytes - left < from) {
+            left -= size(tail, start);
+            start += step(tail, start);
         }
         List<Line> lines = new ArrayList<>();
         int begin = start;
-        for (int i = start; i < bytes.length; i++) {
-            if (bytes[i] == '\n') {
-                lines.add(line(bytes, begin, i, false, storedFrom + i + 1));
+        long beginLeft = left;
+        for (int i = start; i < tail.length(); i += step(tail, i)) {
+            long next = left - size(tail, i);
+            if (tail.charAt(i) == '\n') {
+                lines.add(line(tail, begin, i, false, totalBytes - next));
                 begin = i + 1;
-            } else if (i + 1 - begin >= MAX_LINE_BYTES && (i + 1 == bytes.length || !isContinuation(bytes[i + 1]))) {
-                lines.add(line(bytes, begin, i + 1, true, storedFrom + i + 1));
-                begin = i + 1;
+                beginLeft = next;
+            } else if (beginLeft - next >= MAX_LINE_BYTES) {
+                lines.add(line(tail, begin, i + step(tail, i), true, totalBytes - next));
+                begin = i + step(tail, i);
+                beginLeft = next;
             }
+            left = next;
         }
-        if (whole && begin < bytes.length) {
-            lines.add(line(bytes, begin, bytes.length, true, totalBytes));
+        if (whole && begin < tail.length()) {
+            lines.add(line(tail, begin, tail.length(), true, totalBytes));
+            beginLeft = 0;
         }
-        return new Cut(from - offset, from, lines);
+        return new Cut(from - offset, from, lines, Math.max(from, totalBytes - beginLeft));
     }
 
-    private static Line line(byte[] bytes, int from, int to, boolean partial, long endOffset) {
-        int end = !partial && to > from && bytes[to - 1] == '\r' ? to - 1 : to;
-        return new Line(new String(bytes, from, end - from, StandardCharsets.UTF_8), partial, endOffset);
+    /** Whether the tail may end inside a character, whose other bytes come with the next report. */
+    static boolean endsInsideCharacter(String tail) {
+        return !tail.isEmpty() && tail.charAt(tail.length() - 1) == REPLACEMENT;
     }
 
-    private static boolean isContinuation(byte value) {
-        return (value & 0xC0) == 0x80;
+    private static Line line(String tail, int from, int to, boolean partial, long endOffset) {
+        int end = !partial && to > from && tail.charAt(to - 1) == '\r' ? to - 1 : to;
+        return new Line(tail.substring(from, end), partial, endOffset);
+    }
+
+    private static long size(String text) {
+        long size = 0;
+        for (int i = 0; i < text.length(); i += step(text, i)) {
+            size += size(text, i);
+        }
+        return size;
+    }
+
+    /** The number of bytes of the character at this index. */
+    private static int size(String text, int index) {
+        int character = text.codePointAt(index);
+        if (character == REPLACEMENT || character < 0x80) {
+            return 1;
+        }
+        return character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;
+    }
+
+    private static int step(String text, int index) {
+        return Character.charCount(text.codePointAt(index));
     }
 }

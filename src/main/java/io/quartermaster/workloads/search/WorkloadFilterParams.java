@@ -7,11 +7,14 @@ import io.quartermaster.platform.http.ProblemException.Invalid;
 import io.quartermaster.workloads.Submission;
 import io.quartermaster.workloads.WorkloadState;
 import jakarta.ws.rs.QueryParam;
+import jakarta.ws.rs.core.Context;
+import jakarta.ws.rs.core.UriInfo;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.eclipse.microprofile.openapi.annotations.enums.Explode;
@@ -25,10 +28,26 @@ public final class WorkloadFilterParams {
 
     static final int MAX_LABELS = 8;
 
+    private static final Set<String> PARAMETERS = Set.of(
+            "state",
+            "reason",
+            "queue",
+            "group",
+            "pool",
+            "submittedBy",
+            "name",
+            "label",
+            "submittedFrom",
+            "submittedUntil");
+
     private static final String LABEL_ACCEPTED = "key=value, or a key alone for any value; up to " + MAX_LABELS;
 
     /** The codes of reasons that the leader adds to those of the engine. */
     static final List<String> LEADER_CODES = List.of("QUEUE_HELD", "RETRY", "SET_ASIDE");
+
+    @Context
+    @Nullable
+    UriInfo uri;
 
     @QueryParam("state")
     @Parameter(
@@ -112,6 +131,8 @@ public final class WorkloadFilterParams {
     /** The filter. Fails with a problem that names every parameter that is not accepted. */
     WorkloadFilter filter() {
         Invalid invalid = new Invalid();
+        refuseEmpty(invalid);
+        invalid.throwIfAny();
         List<WorkloadState> states = states(invalid);
         List<String> reasons = reasons(invalid);
         Optional<GroupPath> path = group(invalid);
@@ -137,6 +158,24 @@ public final class WorkloadFilterParams {
                 labels,
                 from,
                 until);
+    }
+
+    /**
+     * An empty parameter must not widen a list or a cancellation: the framework provides no value for it, as if it was
+     * absent.
+     */
+    private void refuseEmpty(Invalid invalid) {
+        if (uri != null) {
+            uri.getQueryParameters().forEach((parameter, values) -> {
+                if (PARAMETERS.contains(parameter)) {
+                    invalid.check(
+                            values.stream().noneMatch(String::isBlank),
+                            parameter,
+                            "is empty",
+                            "a value, or no such parameter");
+                }
+            });
+        }
     }
 
     private List<WorkloadState> states(Invalid invalid) {

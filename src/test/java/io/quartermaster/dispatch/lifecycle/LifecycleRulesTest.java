@@ -245,6 +245,18 @@ class LifecycleRulesTest {
         assertThat(leaving.isLeaving()).isTrue();
     }
 
+    @Test
+    void pausedWorkThatMovedToAProfileWithoutItsPoolDoesNotResumeThere() {
+        PausedWork elsewhere =
+                new PausedWork(new UUID(1, 1), N1, new UUID(2, 99), 1_000, 5_000, Processes.SUSPENDED, true);
+
+        assertThat(LifecycleRules.next(
+                        Records.workload("paused", DesiredState.RUN, PreemptionAction.PAUSE, Optional.empty())
+                                .leaving(Optional.of(elsewhere)),
+                        Set.of()))
+                .isEqualTo(new LifecycleStep.ChangeState(new WorkloadState.Waiting(), Optional.empty()));
+    }
+
     private static LifecycleStep paused(String state, DesiredState desiredState, Processes processes, boolean mayStay) {
         return LifecycleRules.next(
                 Records.workload(state, desiredState, PreemptionAction.PAUSE, Optional.empty())

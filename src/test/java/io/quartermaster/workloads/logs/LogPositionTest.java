@@ -15,10 +15,7 @@ class LogPositionTest {
         LogPosition position = LogPosition.parse("2:0:512,2:3:7");
 
         assertThat(position.id()).isEqualTo("2:0:512,2:3:7");
-        assertThat(position.offset(3)).isEqualTo(7);
-        assertThat(position.offset(1)).isZero();
-        assertThat(position.after(2, 1, 9).id()).isEqualTo("2:0:512,2:1:9,2:3:7");
-        assertThat(position.after(3, 0, 1).id()).isEqualTo("3:0:1");
+        assertThat(position.offsets().get(3)).isEqualTo(7);
         assertThat(LogPosition.parseOrNull(" ")).isNull();
     }
 

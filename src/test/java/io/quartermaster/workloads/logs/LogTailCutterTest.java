@@ -64,6 +64,27 @@ class LogTailCutterTest {
     }
 
     @Test
+    void bytesThatAreNotUtf8AreSentOnceAndNoOffsetIsBeyondTheEnd() {
+        // ff fe and a NUL, one byte each in the output.
+        String tail = "ok\n\uFFFD\uFFFDbad\nm\uFFFDre\n";
+
+        Cut cut = LogTailCutter.after(tail, 14, 0, false);
+        assertThat(cut.lines())
+                .containsExactly(
+                        new Line("ok", false, 3),
+                        new Line("\uFFFD\uFFFDbad", false, 9),
+                        new Line("m\uFFFDre", false, 14));
+        assertThat(cut.endOffset()).isEqualTo(14);
+        assertThat(LogTailCutter.after(tail, 14, 14, true).lines()).isEmpty();
+        assertThat(LogTailCutter.after(tail, 14, 3, true).lines()).hasSize(2);
+        assertThat(LogTailCutter.after("\uFFFD".repeat(9_000), 9_000, 0, true).lines())
+                .extracting(Line::endOffset)
+                .containsExactly((long) LogTailCutter.MAX_LINE_BYTES, 9_000L);
+        assertThat(LogTailCutter.endsInsideCharacter("half \uFFFD")).isTrue();
+        assertThat(LogTailCutter.endsInsideCharacter(tail)).isFalse();
+    }
+
+    @Test
     void aLineWithoutEndIsSentInParts() {
         String output = "x".repeat(LogTailCutter.MAX_LINE_BYTES + 5);
 
