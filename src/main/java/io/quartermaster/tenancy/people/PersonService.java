@@ -41,9 +41,10 @@ import org.keycloak.representations.idm.UserRepresentation;
  * Lists, invites and changes the people of a tenant's realm.
  *
  * <p>A change makes its checks, commits its audit entry, and then makes its checks again and calls Keycloak. The
- * checks read what the caller may do now: its token says what it could do some minutes ago. When Keycloak fails, a
- * second entry says so; what was done until then stays. A repeated invitation completes it, and so does a repeated
- * change with the ETag of the person as it is then.
+ * checks read what the caller may do now: its token says what it could do some minutes ago.
+ *
+ * <p>When Keycloak fails, a second entry says so; what was done until then stays. A repeated invitation completes it,
+ * and so does a repeated change with the ETag of the person as it is then.
  */
 @ApplicationScoped
 class PersonService {
