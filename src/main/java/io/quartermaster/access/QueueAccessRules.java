@@ -5,6 +5,9 @@ import java.util.List;
 /** The access rules of one queue. Rules only grant access: no rule can exclude a caller that another rule admits. */
 public record QueueAccessRules(List<AccessRule> rules) {
 
+    /** The rules of a queue without any: they admit no caller. */
+    public static final QueueAccessRules NONE = new QueueAccessRules(List.of());
+
     public QueueAccessRules {
         rules = List.copyOf(rules);
     }

@@ -1,11 +1,14 @@
 package io.quartermaster.governance;
 
 import io.quartermaster.access.AccessRule;
+import io.quartermaster.access.QueueAccessRules;
 import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.TenantId;
 import io.smallrye.mutiny.Uni;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import org.hibernate.reactive.mutiny.Mutiny;
 
 /**
@@ -38,6 +41,25 @@ public final class QueueRules {
                                 AccessRule.of(
                                         EnumNames.stored(AccessRule.Kind.class, (String) row[1]), (String) row[2])))
                         .toList());
+    }
+
+    /** The rules of all queues of the tenant that have any, by queue. */
+    public static Uni<Map<UUID, QueueAccessRules>> byQueue(Mutiny.Session session, TenantId tenant) {
+        return session.createNativeQuery(
+                        "select queue_id, subject_kind, subject from access_rule where tenant_id = :tenant",
+                        Object[].class)
+                .setParameter("tenant", tenant.value())
+                .getResultList()
+                .map(rows -> rows.stream()
+                        .collect(Collectors.groupingBy(
+                                row -> (UUID) row[0],
+                                Collectors.collectingAndThen(
+                                        Collectors.mapping(
+                                                row -> AccessRule.of(
+                                                        EnumNames.stored(AccessRule.Kind.class, (String) row[1]),
+                                                        (String) row[2]),
+                                                Collectors.toList()),
+                                        QueueAccessRules::new))));
     }
 
     public static Uni<Void> insert(Mutiny.Session session, TenantId tenant, UUID queue, UUID id, AccessRule rule) {

@@ -23,8 +23,8 @@ import picocli.CommandLine.Option;
 @Command(
         name = "queues",
         description = {
-            "Lists the queues of your groups, with the shape of a job, what your group has left, and your waiting jobs.",
-            "Access rules can open further queues to you; --all lists every queue of the tenant."
+            "Lists the queues to which you may submit, with the shape of a job, what their group has left, and your "
+                    + "waiting jobs."
         },
         footer = {"%nExamples:%n", "  qm queues", "  qm queues --start"})
 final class QueuesCommand extends PersonCommand {
@@ -49,13 +49,11 @@ final class QueuesCommand extends PersonCommand {
     protected ExitStatus run() {
         ServiceConnection service = service();
         JsonNode claims = TokenClaims.of(service.token().current());
-        Optional<List<String>> groups = TokenClaims.groups(claims);
-        List<JsonNode> queues = service.items(service.path("queues"), Map.of(), Integer.MAX_VALUE).stream()
-                .filter(queue -> all || isOf(groups, queue.path("group").asText()))
-                .toList();
+        Map<String, String> filter = all ? Map.of() : Map.of("mine", "true");
+        List<JsonNode> queues = service.items(service.path("queues"), filter, Integer.MAX_VALUE);
         printItems(queues, "name", () -> {
             if (queues.isEmpty()) {
-                remark("Your groups have no queue; --all lists those of the tenant.");
+                remark("No queue admits you; --all lists those of the tenant.");
             } else {
                 printTable(table(service, queues, TokenClaims.username(claims)));
             }

@@ -81,8 +81,30 @@ final class QueueApi {
             QueueOrder order,
             long version,
 
+            @Schema(
+                    description = "Whether an access rule of the queue and a role let you submit to it; in answers to "
+                            + "reads.")
+            @Nullable
+            Boolean maySubmit,
+
             @Schema(description = "in answers to writes") @Nullable
             ChangeImpact effects) {
+
+        View forCaller(boolean admitted) {
+            return new View(
+                    id,
+                    name,
+                    policy,
+                    group,
+                    profile,
+                    overQuota,
+                    maxWaiting,
+                    state,
+                    order,
+                    version,
+                    admitted,
+                    effects);
+        }
 
         static View of(TenantRules rules, Queue queue, @Nullable ChangeImpact changeImpact) {
             Policy policy = rules.policyOf(queue);
@@ -97,6 +119,7 @@ final class QueueApi {
                     queue.terms().state(),
                     queue.terms().order(),
                     queue.version(),
+                    null,
                     changeImpact);
         }
     }

@@ -1,6 +1,7 @@
 package io.quartermaster.governance.queues;
 
 import com.fasterxml.jackson.core.JsonProcessingException;
+import io.quartermaster.access.CurrentCaller;
 import io.quartermaster.access.Permission;
 import io.quartermaster.access.RequiresPermission;
 import io.quartermaster.governance.ChangeImpact;
@@ -42,9 +43,11 @@ import org.jspecify.annotations.Nullable;
 public class QueueResource {
 
     private final QueueService queues;
+    private final CurrentCaller currentCaller;
 
-    QueueResource(QueueService queues) {
+    QueueResource(QueueService queues, CurrentCaller currentCaller) {
         this.queues = queues;
+        this.currentCaller = currentCaller;
     }
 
     @POST
@@ -70,8 +73,15 @@ public class QueueResource {
             @PathParam("tenant") String tenant,
             @QueryParam("policy") @Nullable String policy,
             @QueryParam("profile") @Nullable String profile,
+            @Parameter(
+                            description = "`true`: only queues to which you may submit.",
+                            schema = @Schema(type = SchemaType.BOOLEAN, defaultValue = "false"))
+                    @QueryParam("mine")
+                    @Nullable
+                    String mine,
             @BeanParam PageRequest page) {
-        return queues.list(new TenantId(tenant), new QueueService.Filter(policy, profile), page);
+        return queues.list(
+                new TenantId(tenant), currentCaller.current(), QueueService.Filter.parse(policy, profile, mine), page);
     }
 
     @GET
@@ -80,7 +90,7 @@ public class QueueResource {
     @Operation(operationId = "getQueue", summary = "Shows a queue")
     @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = QueueApi.View.class)))
     public Uni<Response> get(@PathParam("tenant") String tenant, @PathParam("queue") String queue) {
-        return queues.get(new TenantId(tenant), queue);
+        return queues.get(new TenantId(tenant), currentCaller.current(), queue);
     }
 
     @PATCH

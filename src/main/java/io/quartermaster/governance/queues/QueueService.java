@@ -6,6 +6,7 @@ import io.quartermaster.access.AccessRule;
 import io.quartermaster.access.Caller;
 import io.quartermaster.access.GroupPath;
 import io.quartermaster.access.Permission;
+import io.quartermaster.access.QueueAccessRules;
 import io.quartermaster.access.audit.AuditLog;
 import io.quartermaster.governance.ListPager;
 import io.quartermaster.governance.QueueRules;
@@ -37,8 +38,10 @@ import jakarta.ws.rs.core.Response;
 import jakarta.ws.rs.core.UriInfo;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.BiFunction;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
@@ -74,30 +77,62 @@ class QueueService {
         this.subjects = subjects;
     }
 
-    /** The filters of a list of queues, by names; null does not filter. */
-    record Filter(@Nullable String policy, @Nullable String profile) {
+    /**
+     * The filters of a list of queues.
+     *
+     * @param policy a name; null does not filter
+     * @param profile a name; null does not filter
+     * @param mine whether only queues to which the caller may submit are listed
+     */
+    record Filter(@Nullable String policy, @Nullable String profile, boolean mine) {
+
+        /** @throws ProblemException if {@code mine} is neither true nor false */
+        static Filter parse(@Nullable String policy, @Nullable String profile, @Nullable String mine) {
+            new ProblemException.Invalid()
+                    .check(
+                            mine == null || mine.equals("true") || mine.equals("false"),
+                            "mine",
+                            "\"" + mine + "\" is neither",
+                            "true or false")
+                    .throwIfAny();
+            return new Filter(policy, profile, "true".equals(mine));
+        }
 
         boolean matches(QueueApi.View view) {
             return (policy == null || view.policy().equals(policy))
-                    && (profile == null || view.profile().equals(profile));
+                    && (profile == null || view.profile().equals(profile))
+                    && (!mine || Boolean.TRUE.equals(view.maySubmit()));
         }
     }
 
-    Uni<Page<QueueApi.View>> list(TenantId tenant, Filter filter, PageRequest page) {
-        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+    Uni<Page<QueueApi.View>> list(TenantId tenant, Caller caller, Filter filter, PageRequest page) {
+        return read(tenant, (rules, access) -> {
             List<QueueApi.View> views = rules.queues().stream()
-                    .map(queue -> QueueApi.View.of(rules, queue, null))
+                    .map(queue -> view(rules, access, queue, caller))
                     .filter(filter::matches)
                     .toList();
             return ListPager.of(views, QueueApi.View::name, tenant + " queues " + filter, page);
         });
     }
 
-    Uni<Response> get(TenantId tenant, String name) {
-        return transactions.in(tenant, session -> store.read(session, tenant)).map(rules -> {
+    Uni<Response> get(TenantId tenant, Caller caller, String name) {
+        return read(tenant, (rules, access) -> {
             Queue queue = rules.queue(name).orElseThrow(ProblemException::notFound);
-            return TenantWrites.response(WriteReply.ok(QueueApi.View.of(rules, queue, null), queue.version()));
+            return TenantWrites.response(WriteReply.ok(view(rules, access, queue, caller), queue.version()));
         });
+    }
+
+    private <T> Uni<T> read(TenantId tenant, BiFunction<TenantRules, Map<UUID, QueueAccessRules>, T> answer) {
+        return transactions.in(
+                tenant,
+                session -> store.read(session, tenant)
+                        .chain(rules -> QueueRules.byQueue(session, tenant).map(access -> answer.apply(rules, access))));
+    }
+
+    private static QueueApi.View view(
+            TenantRules rules, Map<UUID, QueueAccessRules> access, Queue queue, Caller caller) {
+        QueueAccessRules own = access.getOrDefault(queue.id(), QueueAccessRules.NONE);
+        return QueueApi.View.of(rules, queue, null).forCaller(own.maySubmit(caller));
     }
 
     /** Adds a profile to a policy under a queue name that the admin chooses. */
