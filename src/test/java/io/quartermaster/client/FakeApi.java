@@ -19,7 +19,13 @@ final class FakeApi implements AutoCloseable {
 
     /** A request as it arrived; the query stays encoded. */
     record Request(
-            String method, String path, String authorization, String idempotencyKey, String ifMatch, String body) {}
+            String method,
+            String path,
+            String authorization,
+            String idempotencyKey,
+            String ifMatch,
+            String lastEventId,
+            String body) {}
 
     private record Answer(int status, String type, String body, Map<String, String> headers) {}
 
@@ -58,6 +64,15 @@ final class FakeApi implements AutoCloseable {
         return this;
     }
 
+    /** Prepares server-sent events, after which the connection ends. */
+    FakeApi givenEvents(String request, String events) {
+        synchronized (requests) {
+            answers.computeIfAbsent(request, any -> new ArrayDeque<>())
+                    .add(new Answer(200, "text/event-stream", events, Map.of()));
+        }
+        return this;
+    }
+
     List<Request> requests() {
         synchronized (requests) {
             return List.copyOf(requests);
@@ -74,6 +89,7 @@ final class FakeApi implements AutoCloseable {
                     Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Authorization"), ""),
                     Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Idempotency-Key"), ""),
                     Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("If-Match"), ""),
+                    Objects.requireNonNullElse(exchange.getRequestHeaders().getFirst("Last-Event-ID"), ""),
                     new String(exchange.getRequestBody().readAllBytes(), StandardCharsets.UTF_8)));
             Deque<Answer> prepared = answers.getOrDefault(request, new ArrayDeque<>());
             answer = prepared.size() > 1

@@ -553,8 +553,8 @@ class GovernanceIT extends SharedPool {
         RequestSpecification mine = request(memberToken(A, "rnd-member"));
         mine.get(TENANT + "/queues")
                 .then()
-                .body("items.find { it.name == 'rnd-1xgpu' }.maySubmit", is(true))
-                .body("items.find { it.name == 'devops-1xgpu' }.maySubmit", is(false));
+                .body("items.find { it.name == 'rnd-1xgpu' }.maySubmit", equalTo(true))
+                .body("items.find { it.name == 'devops-1xgpu' }.maySubmit", equalTo(false));
         mine.get(TENANT + "/queues?mine=true").then().body("items.name", contains("rnd-1xgpu"));
         mine.get(TENANT + "/queues?mine=yes").then().statusCode(400).body("errors.field", contains("mine"));
         admin().body(Map.of("subjectKind", "user", "subject", "rnd-member"))
@@ -562,7 +562,7 @@ class GovernanceIT extends SharedPool {
                 .then()
                 .statusCode(201);
         mine.get(TENANT + "/queues?mine=true").then().body("items.name", contains("devops-1xgpu", "rnd-1xgpu"));
-        mine.get(TENANT + "/queues/devops-1xgpu").then().body("maySubmit", is(true));
+        mine.get(TENANT + "/queues/devops-1xgpu").then().body("maySubmit", equalTo(true));
         request(memberToken(A, "rnd-member"))
                 .body(policy("mine", "/rnd/mine", "0", "1"))
                 .post(TENANT + "/policies")

@@ -52,6 +52,10 @@ public final class ServiceConnection {
         return token;
     }
 
+    WebClient web() {
+        return web;
+    }
+
     /** A path below the tenant's own, such as {@code /v1/tenants/acme/workloads}; each step is encoded. */
     public String path(String... steps) {
         StringBuilder path = new StringBuilder("/v1/tenants/").append(WebClient.encode(tenant));

@@ -7,6 +7,7 @@ import com.fasterxml.jackson.databind.node.MissingNode;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.PrintWriter;
 import java.net.URI;
 import java.net.URLEncoder;
@@ -48,7 +49,7 @@ public final class WebClient {
     HttpResponse<String> send(HttpRequest.Builder builder) {
         HttpRequest request = builder.timeout(ANSWER_LIMIT).build();
         long begun = System.nanoTime();
-        String origin = request.uri().getScheme() + "://" + request.uri().getAuthority();
+        String origin = origin(request);
         try (WaitIndicator.Step step = waiting.begin("Waiting for " + origin)) {
             HttpResponse<String> response = http.send(request, HttpResponse.BodyHandlers.ofString());
             log(request, Integer.toString(response.statusCode()), begun, requestId(response));
@@ -60,6 +61,25 @@ public final class WebClient {
             Thread.currentThread().interrupt();
             throw new CommandFailure(ExitStatus.FAILED, "interrupted");
         }
+    }
+
+    /** Sends a request whose answer is read while it arrives. The caller closes its body. */
+    HttpResponse<InputStream> open(HttpRequest.Builder builder) throws IOException, InterruptedException {
+        // The limit ends with the headers of the answer.
+        HttpRequest request = builder.timeout(ANSWER_LIMIT).build();
+        long begun = System.nanoTime();
+        try {
+            HttpResponse<InputStream> response = http.send(request, HttpResponse.BodyHandlers.ofInputStream());
+            log(request, Integer.toString(response.statusCode()), begun, requestId(response));
+            return response;
+        } catch (IOException e) {
+            log(request, e.toString(), begun, "");
+            throw new IOException(origin(request) + " does not answer" + reason(e), e);
+        }
+    }
+
+    private static String origin(HttpRequest request) {
+        return request.uri().getScheme() + "://" + request.uri().getAuthority();
     }
 
     private static String reason(IOException e) {

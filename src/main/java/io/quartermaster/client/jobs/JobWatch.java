@@ -1,6 +1,7 @@
 package io.quartermaster.client.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.client.connection.EventStream;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
@@ -8,9 +9,6 @@ import io.quartermaster.client.output.LocalTimes;
 import io.quartermaster.client.output.TextStyle;
 import java.io.PrintWriter;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.LinkedHashMap;
-import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
@@ -18,33 +16,44 @@ import org.jspecify.annotations.Nullable;
 final class JobWatch {
 
     private static final Duration INTERVAL = Duration.ofSeconds(1);
-    /** The most characters of output that the service returns. */
-    private static final int TAIL = 65_536;
+
+    /** How long the rest of the output may take to arrive after the end of the work. */
+    private static final Duration LAST_OUTPUT = Duration.ofSeconds(20);
+
+    /** The begin of the first attempt's output, as an id of the log stream. */
+    private static final String FROM_THE_BEGIN = "1:0:0";
 
     private final ServiceConnection service;
     private final PrintWriter out;
     private final PrintWriter err;
     private final TextStyle style;
     private final LocalTimes times;
-    private final Map<Integer, LogTail> logs = new LinkedHashMap<>();
+    private final boolean forTerminal;
 
-    JobWatch(ServiceConnection service, PrintWriter out, PrintWriter err, TextStyle style, LocalTimes times) {
+    JobWatch(
+            ServiceConnection service,
+            PrintWriter out,
+            PrintWriter err,
+            TextStyle style,
+            LocalTimes times,
+            boolean forTerminal) {
         this.service = service;
         this.out = out;
         this.err = err;
         this.style = style;
         this.times = times;
+        this.forTerminal = forTerminal;
     }
 
     /** Prints states, and with {@code follow} the output, until the workload ends; {@code OK} if it succeeded. */
     ExitStatus untilEnd(String id, boolean follow) {
+        @Nullable Thread output = follow ? Thread.ofVirtual().start(() -> printOutput(id)) : null;
         String shown = "";
         while (true) {
-            JsonNode details = service.get(service.path("workloads", id));
-            JsonNode workload = details.path("workload");
+            JsonNode workload = service.get(service.path("workloads", id)).path("workload");
             boolean ended = WorkloadFinder.hasEnded(workload);
-            if (follow) {
-                printNewOutput(id, details, true);
+            if (ended && output != null) {
+                awaitEnd(output);
             }
             String state = describe(workload);
             if (!state.equals(shown)) {
@@ -61,76 +70,42 @@ final class JobWatch {
 
     /** Prints the output until the workload ends, with the attempts that begin meanwhile. */
     void followOutput(String id, @Nullable Integer attempt) {
-        while (true) {
-            JsonNode details = service.get(service.path("workloads", id));
-            if (attempt == null) {
-                printNewOutput(id, details, false);
-            } else {
-                print(id, attempt);
-            }
-            boolean over = WorkloadFinder.hasEnded(details.path("workload"))
-                    || (attempt != null && hasEnded(details, attempt));
-            if (over || out.checkError()) {
-                return;
-            }
-            pause();
-        }
+        follow(id, attempt == null ? Map.of() : Map.of("attempt", attempt.toString()), "");
     }
 
-    private static boolean hasEnded(JsonNode details, int attempt) {
-        for (JsonNode one : details.path("attempts")) {
-            if (one.path("number").asInt() == attempt) {
-                return one.hasNonNull("endedAt");
-            }
-        }
-        return false;
-    }
-
-    private void printNewOutput(String id, JsonNode details, boolean all) {
-        List<Integer> numbers = new ArrayList<>();
-        details.path("attempts")
-                .forEach(attempt -> numbers.add(attempt.path("number").asInt()));
-        numbers.sort(Integer::compare);
-        boolean isFirst = logs.isEmpty();
-        for (int number : numbers) {
-            boolean newest = number == numbers.getLast();
-            // At the beginning, earlier attempts are history; later on, the end of one may not have been read yet.
-            if (newest || all || (!isFirst && logs.containsKey(number))) {
-                if (number > 1 && !logs.containsKey(number)) {
-                    err.println(style.faint("qm: ") + "attempt " + number);
-                    err.flush();
-                }
-                print(id, number);
-                if (!newest && hasEnded(details, number)) {
-                    logs.computeIfAbsent(number, any -> new LogTail()).close();
-                }
-            }
-        }
-    }
-
-    private void print(String id, int attempt) {
-        LogTail log = logs.computeIfAbsent(attempt, any -> new LogTail());
-        if (log.isClosed()) {
-            return;
-        }
-        String text = service.get(
-                        service.path("workloads", id, "logs"),
-                        Map.of("attempt", Integer.toString(attempt), "bytes", Integer.toString(TAIL)))
-                .asText("");
-        LogTail.Growth growth = log.advanceTo(text);
-        if (growth.hasGap()) {
-            err.println(style.faint("qm: ") + "some output came too fast and is left out here");
+    private void printOutput(String id) {
+        try {
+            follow(id, Map.of(), FROM_THE_BEGIN);
+        } catch (CommandFailure e) {
+            err.println(style.faint("qm: ") + "the output cannot be followed: " + TextStyle.printable(e.text()));
             err.flush();
         }
-        out.print(growth.text());
-        out.flush();
+    }
+
+    private void follow(String id, Map<String, String> query, String lastId) {
+        new EventStream(
+                        service,
+                        service.path("workloads", id, "logs", "stream"),
+                        query,
+                        lastId,
+                        new LogPrinter(out, err, style, forTerminal))
+                .read();
+    }
+
+    private static void awaitEnd(Thread output) {
+        try {
+            output.join(LAST_OUTPUT);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     private String describe(JsonNode workload) {
         String state = workload.path("state").asText();
         String reason =
                 workload.path("reason").asText(workload.path("endReason").asText(""));
-        return style.state(state) + (reason.isEmpty() ? "" : " (" + times.inSentence(reason) + ")");
+        return style.state(state)
+                + (reason.isEmpty() ? "" : " (" + times.inSentence(TextStyle.printable(reason)) + ")");
     }
 
     private static void pause() {

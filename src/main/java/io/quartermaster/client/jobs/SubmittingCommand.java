@@ -79,7 +79,9 @@ abstract class SubmittingCommand extends PersonCommand {
         } else {
             print(answer, ids, () -> {});
         }
-        return new JobWatch(service, out(), err(), style(), times()).untilEnd(ids.getFirst(), chosen.follows());
+        return new JobWatch(
+                        service, out(), err(), style(), times(), environment().terminal())
+                .untilEnd(ids.getFirst(), chosen.follows());
     }
 
     final void printDryRun(JsonNode answer, int count) {

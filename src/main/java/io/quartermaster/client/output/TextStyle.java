@@ -1,6 +1,8 @@
 package io.quartermaster.client.output;
 
+import java.util.Arrays;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Colours of a terminal, or none. */
 public final class TextStyle {
@@ -50,6 +52,39 @@ public final class TextStyle {
 
     private String in(String code, String text) {
         return coloured ? "\u001B[" + code + "m" + text + "\u001B[0m" : text;
+    }
+
+    /** A line of output, without characters that could steer a terminal; colours, tabs and carriage returns stay. */
+    public static String harmless(String line) {
+        StringBuilder text = new StringBuilder(line.length());
+        for (int i = 0; i < line.length(); i++) {
+            char c = line.charAt(i);
+            if (c == '\u001B') {
+                int end = endOfColour(line, i);
+                text.append(end > i ? line.substring(i, end) : REPLACEMENT);
+                i = Math.max(i, end - 1);
+            } else {
+                text.append(c != '\t' && c != '\r' && Character.isISOControl(c) ? REPLACEMENT : c);
+            }
+        }
+        return text.toString();
+    }
+
+    /** Lines of output, each {@link #harmless}. */
+    public static String harmlessLines(String lines) {
+        return Arrays.stream(lines.split("\n", -1)).map(TextStyle::harmless).collect(Collectors.joining("\n"));
+    }
+
+    /** The index after a colour sequence (ECMA-48 SGR) that begins here; {@code from} if none does. */
+    private static int endOfColour(String line, int from) {
+        int i = from + 1;
+        if (i >= line.length() || line.charAt(i) != '[') {
+            return from;
+        }
+        do {
+            i++;
+        } while (i < line.length() && (Character.isDigit(line.charAt(i)) || line.charAt(i) == ';'));
+        return i < line.length() && line.charAt(i) == 'm' ? i + 1 : from;
     }
 
     /** The text on one line, without characters that could steer a terminal. */

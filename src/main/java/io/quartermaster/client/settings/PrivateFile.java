@@ -17,6 +17,7 @@ import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /** A file that only its owner can read and write. A write replaces it in one step. */
@@ -24,6 +25,9 @@ final class PrivateFile {
 
     private static final Set<PosixFilePermission> OF_FILES = PosixFilePermissions.fromString("rw-------");
     private static final Set<PosixFilePermission> OF_FOLDERS = PosixFilePermissions.fromString("rwx------");
+
+    /** A file's lock is one of the whole process: a second thread that takes it gets an exception. */
+    private static final ReentrantLock IN_PROCESS = new ReentrantLock();
 
     private final Path file;
 
@@ -72,8 +76,17 @@ final class PrivateFile {
         }
     }
 
-    /** Runs the work while no other process has this file's lock. */
+    /** Runs the work while no other process, and no other thread of this one, has this file's lock. */
     <T> T locked(Supplier<T> work) {
+        IN_PROCESS.lock();
+        try {
+            return lockedAgainstProcesses(work);
+        } finally {
+            IN_PROCESS.unlock();
+        }
+    }
+
+    private <T> T lockedAgainstProcesses(Supplier<T> work) {
         Path lock = file.resolveSibling(file.getFileName() + ".lock");
         try {
             createFolder();

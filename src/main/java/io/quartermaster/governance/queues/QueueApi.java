@@ -92,18 +92,7 @@ final class QueueApi {
 
         View forCaller(boolean admitted) {
             return new View(
-                    id,
-                    name,
-                    policy,
-                    group,
-                    profile,
-                    overQuota,
-                    maxWaiting,
-                    state,
-                    order,
-                    version,
-                    admitted,
-                    effects);
+                    id, name, policy, group, profile, overQuota, maxWaiting, state, order, version, admitted, effects);
         }
 
         static View of(TenantRules rules, Queue queue, @Nullable ChangeImpact changeImpact) {

@@ -123,10 +123,8 @@ class QueueService {
     }
 
     private <T> Uni<T> read(TenantId tenant, BiFunction<TenantRules, Map<UUID, QueueAccessRules>, T> answer) {
-        return transactions.in(
-                tenant,
-                session -> store.read(session, tenant)
-                        .chain(rules -> QueueRules.byQueue(session, tenant).map(access -> answer.apply(rules, access))));
+        return transactions.in(tenant, session -> store.read(session, tenant)
+                .chain(rules -> QueueRules.byQueue(session, tenant).map(access -> answer.apply(rules, access))));
     }
 
     private static QueueApi.View view(
