@@ -19,8 +19,8 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads server-sent events. A connection that ends or breaks is made again from the last event that was read, with
- * longer and longer pauses while the service is away, so each event is read once and in order.
+ * Reads server-sent events, each once and in order. A connection that ends or breaks is made again after the last event
+ * that was read. While the service is away, the pauses become longer.
  */
 public final class EventStream {
 
@@ -197,7 +197,7 @@ public final class EventStream {
                 case "data" -> data = data == null ? value : data + "\n" + value;
                 case "id" -> lastId = value;
                 default -> {
-                    // Comments, and fields that the standard tells readers to ignore.
+                    // Comments and fields that readers ignore.
                 }
             }
         }
