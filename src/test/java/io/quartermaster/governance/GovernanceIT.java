@@ -550,19 +550,23 @@ class GovernanceIT extends SharedPool {
 
         member.get(TENANT + "/queues").then().statusCode(200).body("items.name", contains("rnd-1xgpu"));
         made(policy("devops", "/devops", "1", "2", "1xgpu"));
-        RequestSpecification mine = request(memberToken(A, "rnd-member"));
-        mine.get(TENANT + "/queues")
+        String token = memberToken(A, "rnd-member");
+        request(token)
+                .get(TENANT + "/queues")
                 .then()
                 .body("items.find { it.name == 'rnd-1xgpu' }.maySubmit", equalTo(true))
                 .body("items.find { it.name == 'devops-1xgpu' }.maySubmit", equalTo(false));
-        mine.get(TENANT + "/queues?mine=true").then().body("items.name", contains("rnd-1xgpu"));
-        mine.get(TENANT + "/queues?mine=yes").then().statusCode(400).body("errors.field", contains("mine"));
+        request(token).get(TENANT + "/queues?mine=true").then().body("items.name", contains("rnd-1xgpu"));
+        request(token).get(TENANT + "/queues?mine=yes").then().statusCode(400).body("errors.field", contains("mine"));
         admin().body(Map.of("subjectKind", "user", "subject", "rnd-member"))
                 .post(TENANT + "/queues/devops-1xgpu/access-rules")
                 .then()
                 .statusCode(201);
-        mine.get(TENANT + "/queues?mine=true").then().body("items.name", contains("devops-1xgpu", "rnd-1xgpu"));
-        mine.get(TENANT + "/queues/devops-1xgpu").then().body("maySubmit", equalTo(true));
+        request(token)
+                .get(TENANT + "/queues?mine=true")
+                .then()
+                .body("items.name", contains("devops-1xgpu", "rnd-1xgpu"));
+        request(token).get(TENANT + "/queues/devops-1xgpu").then().body("maySubmit", equalTo(true));
         request(memberToken(A, "rnd-member"))
                 .body(policy("mine", "/rnd/mine", "0", "1"))
                 .post(TENANT + "/policies")
