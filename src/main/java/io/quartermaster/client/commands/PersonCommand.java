@@ -88,14 +88,16 @@ public abstract class PersonCommand implements Callable<Integer> {
         try {
             return run().code();
         } catch (CommandFailure e) {
-            err().println("qm: " + e.text());
-            e.details().forEach(detail -> err().println("  " + detail));
+            err().println("qm: " + TextStyle.printable(e.text()));
+            e.details().forEach(detail -> err().println("  " + TextStyle.printable(detail)));
             if (debug && e.requestId() != null) {
-                err().println("  request id: " + e.requestId());
+                err().println("  request id: " + TextStyle.printable(e.requestId()));
             }
             return e.status().code();
         } catch (RuntimeException e) {
-            err().println("qm: an error in this program: " + e + (debug ? "" : " (--debug prints more)"));
+            // Messages of errors may quote a secret.
+            err().println("qm: an error in this program: " + e.getClass().getName()
+                    + (debug ? "" : " (--debug prints more)"));
             if (debug) {
                 e.printStackTrace(err());
             }
@@ -172,14 +174,42 @@ public abstract class PersonCommand implements Callable<Integer> {
         ServiceConnection known = connection;
         if (known == null) {
             ServerContext target = target();
+            warnIfUnencrypted(target);
             String given = environment.variables().getOrDefault(TargetChoice.TOKEN_VARIABLE, "");
             BearerToken token = given.isBlank()
                     ? new BearerToken.Saved(tokens(), web(), target.server(), target.tenant())
-                    : new BearerToken.Given(given.strip());
+                    : given(given.strip(), target.tenant());
             known = new ServiceConnection(web(), target.server(), target.tenant(), token);
             connection = known;
         }
         return known;
+    }
+
+    /**
+     * The token of the variable. With an option that names a server it has to be a token of the chosen tenant, so that
+     * no token reaches a server for which it was not meant.
+     */
+    private BearerToken given(String token, String chosenTenant) {
+        if (!BearerToken.FORM.matcher(token).matches()) {
+            throw CommandFailure.usage(TargetChoice.TOKEN_VARIABLE + " is not an access token: it has characters that "
+                    + "no token has");
+        }
+        boolean named = context != null || server != null;
+        String issuer = TokenClaims.of(token).path("iss").asText("");
+        if (named && !issuer.endsWith("/realms/" + chosenTenant)) {
+            throw CommandFailure.usage("the token in " + TargetChoice.TOKEN_VARIABLE + " is not one of tenant "
+                    + chosenTenant + ". Unset it, or leave out --context and --server");
+        }
+        return new BearerToken.Given(token);
+    }
+
+    /** Warns once per command if a network between this machine and the server can be read by others. */
+    protected final void warnIfUnencrypted(ServerContext target) {
+        if (target.isUnencrypted()) {
+            err().println("qm: warning: " + target.server()
+                    + " is not encrypted; others on the network can read your token. Use https");
+            err().flush();
+        }
     }
 
     /** Prints a document in the wanted format, or the given names, or the given text for people. */
@@ -188,7 +218,7 @@ public abstract class PersonCommand implements Callable<Integer> {
             case TABLE -> forPeople.run();
             case JSON -> out().println(DocumentWriter.json(document));
             case YAML -> out().println(DocumentWriter.yaml(document));
-            case NAME -> names.forEach(out()::println);
+            case NAME -> names.forEach(name -> out().println(TextStyle.printable(name)));
         }
         out().flush();
     }
@@ -210,7 +240,7 @@ public abstract class PersonCommand implements Callable<Integer> {
     /** A remark for a person; not part of the answer, and not printed for programs. */
     protected final void remark(String text) {
         if (isTable()) {
-            err().println(text);
+            err().println(TextStyle.printable(text));
             err().flush();
         }
     }

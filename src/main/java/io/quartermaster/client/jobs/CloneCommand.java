@@ -59,7 +59,7 @@ final class CloneCommand extends SubmittingCommand {
             command.forEach(words::add);
         }
         ServiceConnection service = service();
-        String id = new WorkloadFinder(service).find(source);
+        String id = new WorkloadFinder(service).findToChange(source);
         Map<String, String> query = isDryRun() ? Map.of("dryRun", "true") : Map.of();
         JsonNode answer = service.post(service.path("workloads", id, "clone"), query, changes);
         if (isDryRun()) {

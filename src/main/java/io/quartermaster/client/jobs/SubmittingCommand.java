@@ -5,6 +5,7 @@ import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.TextStyle;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
@@ -88,7 +89,7 @@ abstract class SubmittingCommand extends PersonCommand {
                             ? "The service would take this job."
                             : "The service would take these " + count + " jobs.")
                     + " Nothing was submitted.");
-            answer.path("warnings").forEach(warning -> out().println("Warning: " + warning.asText()));
+            answer.path("warnings").forEach(warning -> out().println("Warning: " + TextStyle.printable(warning.asText())));
         });
     }
 }
