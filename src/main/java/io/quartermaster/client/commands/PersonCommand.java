@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
             "3:you are not signed in",
             "4:there is no such resource, or you may not see it",
             "5:the service refused the request",
-            "6:the service does not answer"
+            "6:the service or Keycloak does not answer, or failed"
         })
 public abstract class PersonCommand implements Callable<Integer> {
 
@@ -86,7 +86,13 @@ public abstract class PersonCommand implements Callable<Integer> {
     @Override
     public final Integer call() {
         try {
-            return run().code();
+            requireReadableWords();
+            ExitStatus status = run();
+            if (out().checkError()) {
+                err().println("qm: the output could not be written");
+                return status == ExitStatus.OK ? ExitStatus.FAILED.code() : status.code();
+            }
+            return status.code();
         } catch (CommandFailure e) {
             err().println("qm: " + TextStyle.printable(e.text()));
             e.details().forEach(detail -> err().println("  " + TextStyle.printable(detail)));
@@ -105,6 +111,16 @@ public abstract class PersonCommand implements Callable<Integer> {
         } finally {
             out().flush();
             err().flush();
+        }
+    }
+
+    /** Refuses words that the JVM could not decode; the service would get them wrong without a notice. */
+    private void requireReadableWords() {
+        for (String word : spec().root().commandLine().getParseResult().originalArgs()) {
+            if (!TextStyle.isDecoded(word)) {
+                throw CommandFailure.usage("the letters of \"" + word + "\" are not those of your locale. Set LC_ALL to"
+                        + " a locale of UTF-8, such as C.UTF-8");
+            }
         }
     }
 
@@ -206,10 +222,15 @@ public abstract class PersonCommand implements Callable<Integer> {
     /** Warns once per command if a network between this machine and the server can be read by others. */
     protected final void warnIfUnencrypted(ServerContext target) {
         if (target.isUnencrypted()) {
-            err().println("qm: warning: " + target.server()
-                    + " is not encrypted; others on the network can read your token. Use https");
-            err().flush();
+            warnOfPlainText(target.server().toString());
         }
+    }
+
+    /** Warns that others can read what is sent to an address. */
+    protected final void warnOfPlainText(String address) {
+        err().println("qm: warning: " + TextStyle.printable(address)
+                + " is not encrypted; others on the network can read your token. Use https");
+        err().flush();
     }
 
     /** Prints a document in the wanted format, or the given names, or the given text for people. */

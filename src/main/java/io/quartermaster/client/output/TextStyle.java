@@ -52,6 +52,11 @@ public final class TextStyle {
         return coloured ? "\u001B[" + code + "m" + text + "\u001B[0m" : text;
     }
 
+    /** Whether a text of this process's environment came in the encoding of its locale. */
+    public static boolean isDecoded(String text) {
+        return text.indexOf(REPLACEMENT) < 0;
+    }
+
     /** The text on one line, without characters that could steer a terminal. */
     public static String printable(String text) {
         return text.codePoints()

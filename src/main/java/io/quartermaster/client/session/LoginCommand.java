@@ -69,6 +69,9 @@ final class LoginCommand extends PersonCommand {
         @Nullable String secret = clientId == null ? null : secret();
         warnIfUnencrypted(target);
         RealmLogin realm = RealmLogin.of(web(), target.server(), target.tenant());
+        if (realm.isUnencrypted()) {
+            warnOfPlainText(realm.issuer());
+        }
         SavedLogin login;
         if (clientId != null && secret != null) {
             login = realm.withSecret(clientId, secret);
