@@ -41,7 +41,6 @@ final class SubmissionFile {
     private static final Set<String> DURATIONS = Set.of("maxRuntime");
 
     private static final int DEEPEST = 50;
-    private static final int MOST_ALIASES = 50;
     private static final int MOST_VALUES = 100_000;
 
     /** Numbers and flags stay as they are written. */
@@ -69,8 +68,6 @@ final class SubmissionFile {
         LoaderOptions options = new LoaderOptions();
         options.setAllowDuplicateKeys(false);
         options.setNestingDepthLimit(DEEPEST);
-        options.setMaxAliasesForCollections(MOST_ALIASES);
-        options.setAllowRecursiveKeys(false);
         Optional<List<ObjectNode>> json = json(file, text);
         if (json.isPresent()) {
             return json.get();
