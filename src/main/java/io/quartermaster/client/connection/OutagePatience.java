@@ -58,7 +58,7 @@ public final class OutagePatience {
                 if (!reported) {
                     reported = true;
                     err.println("qm: " + TextStyle.printable(e.text()) + "; asking again for "
-                            + ReadableDuration.format(left));
+                            + ReadableDuration.format(longestNow));
                     err.flush();
                 }
                 sleep(pause.compareTo(left) < 0 ? pause : left);

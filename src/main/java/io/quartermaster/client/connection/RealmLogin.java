@@ -106,7 +106,7 @@ public final class RealmLogin {
     }
 
     /** Refuses an address that is not encrypted if the server is; an empty text is no address. */
-    private static void requireEncryption(URI server, String address) {
+    static void requireEncryption(URI server, String address) {
         boolean plain = !address.isEmpty() && !address.toLowerCase(Locale.ROOT).startsWith("https://");
         if (plain && "https".equalsIgnoreCase(server.getScheme())) {
             throw new CommandFailure(
