@@ -127,8 +127,8 @@ public class BlueprintCatalog {
     }
 
     /**
-     * A client of the tenant's realm as its plan states it. If the plan, or the client in it, does not exist, the client
-     * is that of the template in this program.
+     * A client of the tenant's realm as its plan states it. If the plan, or the client in it, does not exist, the
+     * client is that of the template in this program.
      */
     ClientRepresentation clientOf(String plan, TenantId tenant, String clientId) {
         return find(plan)

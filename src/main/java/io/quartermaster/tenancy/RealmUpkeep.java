@@ -97,8 +97,8 @@ class RealmUpkeep {
     }
 
     /**
-     * Adds the client of the command line, as the tenant's plan or this program states it. An existing client stays as it
-     * is, except that it takes passwords in a demonstration.
+     * Adds the client of the command line, as the tenant's plan or this program states it. An existing client stays as
+     * it is, except that it takes passwords in a demonstration.
      */
     private void ensureCommandLine(KeycloakRealm realm, DueRealm due) {
         RealmAdmin.ensureClient(

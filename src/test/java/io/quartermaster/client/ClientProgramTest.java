@@ -649,6 +649,20 @@ class ClientProgramTest {
     }
 
     @Test
+    void aLoginAtAnEncryptedServerIsNotRenewedInPlainText(@TempDir Path home) {
+        String server = "https://127.0.0.1:1";
+        ClientRun person = new ClientRun(home).with("QM_SERVER", server).with("QM_TENANT", "acme");
+        new TokenFile(person.folder())
+                .put(
+                        URI.create(server),
+                        "acme",
+                        new SavedLogin("i", api.url() + "/token", null, "qm-cli", null, "old", 1, "refresh-1"));
+
+        assertThat(person.run("list").err()).contains(api.url() + "/token, which is not");
+        assertThat(api.requests()).isEmpty();
+    }
+
+    @Test
     void theWorstOfSeveralFailuresIsTheExitCode() {
         String other = ID.replace("7000", "7001");
         api.given("POST " + WORKLOADS + "/" + ID + "/hold", 500, "{\"detail\":\"a fault\"}")

@@ -60,6 +60,9 @@ public sealed interface BearerToken {
 
         /** Renews the login, unless another process has done so meanwhile. */
         private String renewed(String old) {
+            file.find(server, tenant)
+                    .map(SavedLogin::tokenEndpoint)
+                    .ifPresent(endpoint -> RealmLogin.requireEncryption(server, endpoint));
             Optional<SavedLogin> renewed = file.renew(
                     server,
                     tenant,

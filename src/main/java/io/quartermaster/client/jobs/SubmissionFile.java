@@ -98,8 +98,8 @@ final class SubmissionFile {
     }
 
     /**
-     * The one submission in a text that is JSON. YAML reads most of JSON, but not each of its texts. Empty if the text is
-     * none, or has a field twice, which the reader of YAML reports.
+     * The one submission in a text that is JSON. YAML reads most of JSON, but not each of its texts. Empty if the text
+     * is none, or has a field twice, which the reader of YAML reports.
      */
     private static Optional<List<ObjectNode>> json(String file, String text) {
         if (!text.stripLeading().startsWith("{")) {
