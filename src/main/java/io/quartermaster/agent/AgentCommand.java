@@ -193,7 +193,10 @@ public final class AgentCommand implements Callable<Integer> {
 
     public static void main(String... arguments) {
         System.exit(
-                new CommandLine(new AgentCommand()).setCommandName("qm agent").execute(arguments));
+                new CommandLine(new AgentCommand())
+                        .setCommandName("qm agent")
+                        .setExpandAtFiles(false)
+                        .execute(arguments));
     }
 
     @Override

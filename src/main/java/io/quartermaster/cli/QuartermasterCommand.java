@@ -62,7 +62,7 @@ public final class QuartermasterCommand implements Runnable {
         CommandLine commandLine =
                 CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
         ClientProgram.catalog(ClientEnvironment.ofProcess()).addTo(commandLine);
-        return commandLine;
+        return commandLine.setExpandAtFiles(false);
     }
 
     /** Offers these commands to {@link io.quartermaster.Main}; found by its name in {@code META-INF/services}. */

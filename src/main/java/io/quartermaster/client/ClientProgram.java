@@ -54,6 +54,8 @@ public final class ClientProgram implements Runnable {
         root.addSubcommand("help", new HelpCommand());
         root.setUsageHelpAutoWidth(true);
         root.setParameterExceptionHandler(ClientProgram::explain);
+        // A word such as @all belongs to the job; it names no file of options.
+        root.setExpandAtFiles(false);
         return root;
     }
 

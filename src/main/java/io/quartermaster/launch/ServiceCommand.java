@@ -34,6 +34,7 @@ final class ServiceCommand implements Runnable {
     }
 
     static CommandLine commandLine() {
-        return CommandLineFactory.reportingStartFailures(new CommandLine(new ServiceCommand()));
+        return CommandLineFactory.reportingStartFailures(new CommandLine(new ServiceCommand()))
+                .setExpandAtFiles(false);
     }
 }

@@ -43,6 +43,10 @@ public class BlueprintCatalog {
 
     private static final String FOLDER = "tenants/";
     private static final String OPERATOR_TEMPLATE = "operator-realm.json";
+    private static final String TENANT_TEMPLATE = "realm-template.json";
+    /** Begins the names of the templates in this program, which may be beside others of the operator. */
+    private static final String BUILT_IN = "built-in/";
+
     private static final ObjectMapper STRICT = JsonSettings.newMapper();
     /**
      * Without the API's settings, because Keycloak writes its enums in its own way. Jackson refuses unknown keys by
@@ -68,6 +72,9 @@ public class BlueprintCatalog {
         }
         checkTemplate(OPERATOR_TEMPLATE);
         operatorRealm();
+        for (String file : List.of(TENANT_TEMPLATE, OPERATOR_TEMPLATE)) {
+            checkTemplate(BUILT_IN + file);
+        }
     }
 
     public Optional<Blueprint> find(String plan) {
@@ -119,16 +126,24 @@ public class BlueprintCatalog {
                 .isPresent();
     }
 
-    /** A client of the tenant's realm as its plan states it; empty if the plan, or the client in it, does not exist. */
-    Optional<ClientRepresentation> clientOf(String plan, TenantId tenant, String clientId) {
+    /**
+     * A client of the tenant's realm as its plan states it. If the plan, or the client in it, does not exist, the
+     * client is that of the template in this program.
+     */
+    ClientRepresentation clientOf(String plan, TenantId tenant, String clientId) {
         return find(plan)
                 .map(blueprint -> fillTemplate(blueprint.realmTemplate(), tenant.value(), tenant.value()))
-                .flatMap(realm -> client(realm, clientId));
+                .flatMap(realm -> client(realm, clientId))
+                .or(() -> client(fillTemplate(BUILT_IN + TENANT_TEMPLATE, tenant.value(), tenant.value()), clientId))
+                .orElseThrow(() -> new IllegalStateException("no template has a client " + clientId));
     }
 
-    /** A client of the operator's realm as the template states it, if it does. */
-    Optional<ClientRepresentation> operatorClient(String clientId) {
-        return client(operatorRealm(), clientId);
+    /** A client of the operator's realm as the template states it; otherwise that of the template in this program. */
+    ClientRepresentation operatorClient(String clientId) {
+        return client(operatorRealm(), clientId)
+                .or(() -> client(
+                        fillTemplate(BUILT_IN + OPERATOR_TEMPLATE, Realm.OPERATOR_NAME, "Operator"), clientId))
+                .orElseThrow(() -> new IllegalStateException("no template has a client " + clientId));
     }
 
     private static Optional<ClientRepresentation> client(RealmRepresentation realm, String clientId) {
@@ -225,12 +240,14 @@ public class BlueprintCatalog {
 
     private String readText(String file) {
         try {
-            if (folder.isPresent()) {
+            boolean builtIn = file.startsWith(BUILT_IN);
+            if (folder.isPresent() && !builtIn) {
                 return Files.readString(folder.get().resolve(file));
             }
-            try (InputStream in = Thread.currentThread().getContextClassLoader().getResourceAsStream(FOLDER + file)) {
+            String resource = FOLDER + (builtIn ? file.substring(BUILT_IN.length()) : file);
+            try (InputStream in = Thread.currentThread().getContextClassLoader().getResourceAsStream(resource)) {
                 if (in == null) {
-                    throw new FileNotFoundException(FOLDER + file + " is not part of the program");
+                    throw new FileNotFoundException(resource + " is not part of the program");
                 }
                 return new String(in.readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
             }

@@ -71,9 +71,7 @@ public class OperatorRealm {
         boolean isNew = confirm(keycloak);
         KeycloakRealm realm = keycloak.realm(Realm.OPERATOR_NAME);
         RealmAdmin.disableDirectAccessGrants(realm, RealmAdmin.ADMIN_CLI);
-        blueprintCatalog
-                .operatorClient(SignInResource.CLIENT)
-                .ifPresent(client -> RealmAdmin.ensureClient(realm, client));
+        RealmAdmin.ensureClient(realm, blueprintCatalog.operatorClient(SignInResource.CLIENT));
         config.cliSecret().ifPresent(secret -> ensureSecret(realm, secret));
         if (config.demo()) {
             RealmAdmin.enableDirectAccessGrants(realm, IdentitiesStep.PORTAL_CLIENT);

@@ -29,7 +29,7 @@ class RealmUpkeep {
     private static final Logger LOG = Logger.getLogger(RealmUpkeep.class);
 
     /** Incremented whenever a realm gets more changes than before: every realm is then due once. */
-    private static final int REVISION = 3;
+    private static final int REVISION = 4;
     /** The first revision in which realms have their tenant's mark. */
     private static final int MARKED = 2;
 
@@ -96,14 +96,16 @@ class RealmUpkeep {
                 .recoverWithNull();
     }
 
-    /** Adds the client of the command line, as the tenant's plan states it. An existing client stays as it is. */
+    /**
+     * Adds the client of the command line, as the tenant's plan or this program states it. An existing client stays as
+     * it is, except that it takes passwords in a demonstration.
+     */
     private void ensureCommandLine(KeycloakRealm realm, DueRealm due) {
-        blueprintCatalog
-                .clientOf(due.plan(), due.tenant(), SignInResource.CLIENT)
-                .filter(client -> RealmAdmin.ensureClient(realm, client))
-                .filter(client ->
-                        blueprintCatalog.find(due.plan()).orElseThrow().demo())
-                .ifPresent(client -> RealmAdmin.enableDirectAccessGrants(realm, client.getClientId()));
+        RealmAdmin.ensureClient(
+                realm, blueprintCatalog.clientOf(due.plan(), due.tenant(), SignInResource.CLIENT));
+        if (blueprintCatalog.find(due.plan()).filter(Blueprint::demo).isPresent()) {
+            RealmAdmin.enableDirectAccessGrants(realm, SignInResource.CLIENT);
+        }
     }
 
     private Uni<Void> conform(DueRealm due) {

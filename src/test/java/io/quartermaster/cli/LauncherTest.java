@@ -9,6 +9,7 @@ import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +32,7 @@ class LauncherTest {
 
     @BeforeEach
     void launcherAlone(@TempDir Path folder) throws IOException {
-        home = folder;
+        home = Files.createDirectories(folder.resolve("a folder"));
         Files.copy(Path.of("qm"), home.resolve("qm"));
         Files.createDirectories(home.resolve("src/main"));
         Files.createFile(home.resolve("pom.xml"));
@@ -134,6 +135,66 @@ class LauncherTest {
         assertThat(run("submit", "-q", "a", "--", "sh", "-c", "x y"))
                 .endsWith("-jar " + jar + " submit -q a -- sh -c x y\n");
         assertThat(run("login", "--help")).endsWith("-jar " + jar + " login --help\n");
+    }
+
+    @Test
+    void theRecordOfClassesIsOneWordAlsoInAFolderWithASpace() throws Exception {
+        Path jar = givenTheArchiveOfTheClient();
+        Path recorded = Files.createFile(jar.resolveSibling("quartermaster-client.aot"));
+        Files.setLastModifiedTime(jar, FileTime.fromMillis(0));
+        Files.writeString(
+                home.resolve(jdk).resolve("bin/java"), "#!/bin/sh\nfor word in \"$@\"; do echo \"[$word]\"; done\n");
+
+        assertThat(run("submit", "a b").lines())
+                .endsWith(
+                        "[-XX:AOTCache=" + recorded + "]",
+                        "[-Xlog:disable]",
+                        "[-jar]",
+                        "[" + jar + "]",
+                        "[submit]",
+                        "[a b]");
+    }
+
+    @Test
+    void theArchiveOfTheClientSaysWhatItHolds() throws Exception {
+        Path jar = givenTheArchiveOfTheClient();
+
+        for (String asked : List.of("--help", "help", "help submit", "--version", "-V")) {
+            assertThat(run(asked.split(" "))).as(asked).endsWith("-jar " + jar + " " + asked + "\n");
+        }
+        Started refused = start("up");
+        assertThat(refused.exitCode()).isEqualTo(4);
+        assertThat(refused.output()).contains("this archive has the commands of people alone: ./qm --help");
+        Files.delete(jar);
+        assertThat(run("--help")).contains("This archive has the agent alone").doesNotContain("not built yet");
+    }
+
+    @Test
+    void commandsOfPeopleReadLettersBeyondAscii() throws Exception {
+        givenTheArchiveOfTheClient();
+        Files.writeString(home.resolve(jdk).resolve("bin/java"), "#!/bin/sh\necho \"$LC_ALL\"\n");
+
+        for (String locale : List.of("", "C", "POSIX", "de_DE.UTF-8")) {
+            ProcessBuilder builder =
+                    new ProcessBuilder("sh", home.resolve("qm").toString(), "list").redirectErrorStream(true);
+            builder.environment().keySet().removeIf(name -> name.startsWith("LC_") || name.equals("LANG"));
+            builder.environment().put("JAVA_HOME", home.resolve(jdk).toString());
+            builder.environment().put("LC_ALL", locale);
+            String output = new String(builder.start().getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            assertThat(output.strip()).isEqualTo(locale.startsWith("de") ? locale : "C.UTF-8");
+        }
+    }
+
+    @Test
+    void noCommandReplacesAWordByAFile() {
+        assertThat(QuartermasterCommand.commandLine().isExpandAtFiles()).isFalse();
+    }
+
+    private Path givenTheArchiveOfTheClient() throws IOException {
+        givenAJdk();
+        Files.delete(home.resolve("pom.xml"));
+        Path folder = Files.createDirectories(home.resolve("target/client"));
+        return Files.createFile(folder.resolve("quartermaster-client.jar"));
     }
 
     @Test

@@ -6,10 +6,15 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.client.settings.SavedLogin;
 import io.quartermaster.client.settings.TokenFile;
 import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.io.Writer;
 import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -18,6 +23,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import picocli.CommandLine;
 import picocli.CommandLine.Model.CommandSpec;
 
@@ -95,7 +101,7 @@ class ClientProgramTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"401,3", "403,5", "404,4", "409,5", "422,5", "400,5", "500,1"})
+    @CsvSource({"401,3", "403,5", "404,4", "409,5", "422,5", "400,5", "500,6"})
     void aProblemEndsTheCommandWithItsTextAndTheCodeOfItsKind(int status, int exitCode) {
         api.given(
                 "GET " + WORKLOADS + "/" + ID,
@@ -227,6 +233,10 @@ class ClientProgramTest {
                 "subnit                                 | Unmatched argument at index 0: 'subnit'",
                 "try                                    | no queue is given",
                 "top --interval 0s                      | --interval is at least 1s",
+                "clone x y                              | qm clone takes one job; the words of another command follow --",
+                "clone x y -- z                         | qm clone takes one job; the words of another command follow --",
+                "submit -q q --idempotency-key \u00e9 -- a   | --idempotency-key is 1 to 255 characters of ASCII",
+                "submit -q q -- a\uFFFDb                 | the letters of \"a\uFFFDb\" are not those of your locale",
                 "clone x --workers 2                    | --workers is not for a clone",
                 "clone x --wait --dry-run               | --wait and --follow are for a job",
                 "edit x                                 | nothing to change is given",
@@ -438,5 +448,257 @@ class ClientProgramTest {
         assertThat(person.run("context", "list").out()).containsPattern("\\* +b +globex +http://qm.example.org +no");
         assertThat(person.run("context", "remove", "a").exitCode()).isZero();
         assertThat(person.run("context", "-o", "name").line()).isEqualTo("b");
+    }
+
+    /** A token without a signature, of a realm and a person. */
+    private static String token(String tenant, String username) {
+        String claims = "{\"iss\":\"https://id.example.org/realms/" + tenant + "\",\"preferred_username\":\"" + username
+                + "\"}";
+        return "e30."
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(claims.getBytes(StandardCharsets.UTF_8))
+                + ".e30";
+    }
+
+    @Test
+    void noWordIsReplacedByAFile(@TempDir Path folder) throws Exception {
+        api.given("POST " + WORKLOADS, 201, "{\"id\":\"" + ID + "\",\"name\":\"n\"}");
+        String word = "@" + Files.writeString(folder.resolve("file"), "--hold\nsecret\n");
+
+        client.run("submit", "-q", "q", "-e", word + "=" + word, "-l", "l=@@x", "--", "sh", word, "@@x");
+
+        assertThat(new ObjectMapper().readTree(api.requests().getFirst().body()))
+                .isEqualTo(new ObjectMapper().readTree("""
+                        {"queue":"q","environment":{"WORD":"WORD"},"labels":{"l":"@@x"},"name":"file","type":"training",
+                         "command":["sh","WORD","@@x"]}""".replace("WORD", word)));
+    }
+
+    @Test
+    void aTokenOfAnotherFormIsRefusedAndNotPrinted() {
+        ClientRun.Result result = client.with("QM_TOKEN", "secret\u0001 \u00e9").run("list", "--debug");
+
+        assertThat(result.exitCode()).isEqualTo(2);
+        assertThat(result.err()).startsWith("qm: QM_TOKEN is not an access token").doesNotContain("secret");
+        assertThat(api.requests()).isEmpty();
+    }
+
+    @Test
+    void aTokenIsSentToANamedServerOnlyIfItIsOneOfTheTenant() {
+        api.given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + WORKLOAD + "}");
+        client.with("QM_SERVER", "http://127.0.0.1:1").with("QM_TOKEN", token("other", "jo"));
+
+        ClientRun.Result refused = client.run("show", ID, "-o", "name", "--server", api.url());
+        ClientRun.Result sent =
+                client.with("QM_TOKEN", token("acme", "jo")).run("show", ID, "-o", "name", "--server", api.url());
+
+        assertThat(refused.exitCode()).isEqualTo(2);
+        assertThat(refused.err()).startsWith("qm: the token in QM_TOKEN is not one of tenant acme");
+        assertThat(sent.line()).as(sent.err()).isEqualTo(ID);
+        assertThat(api.requests()).hasSize(1);
+    }
+
+    @Test
+    void aContextOfAnOptionGoesBeforeVariables() {
+        client.run("context", "add", "mine", "--server", api.url(), "--tenant", "acme");
+        api.given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + WORKLOAD + "}");
+
+        ClientRun.Result result = client.with("QM_SERVER", "http://127.0.0.1:1")
+                .with("QM_TENANT", "other")
+                .with("QM_TOKEN", token("acme", "jo"))
+                .run("show", ID, "-o", "name", "--context", "mine");
+
+        assertThat(result.line()).as(result.err()).isEqualTo(ID);
+    }
+
+    @Test
+    void noTextOfTheServiceSteersTheTerminal() {
+        String escape = "\\u001b]0;x\\u0007";
+        api.given(
+                        "GET " + WORKLOADS + "/" + ID,
+                        200,
+                        "{\"workload\":"
+                                + WORKLOAD.replace("\"waiting\"", "\"waiting\",\"reason\":\"r" + escape + "\"")
+                                        .replace("\"submittedAt\"", "\"labels\":{\"l\":\"" + escape + "\"},\"submittedAt\"")
+                                + ",\"environment\":{\"A\":\"" + escape + "\"}}")
+                .given("GET " + WORKLOADS + "/" + ID + "/explain", 200, "{\"sentence\":\"a" + escape + "\"}")
+                .given("POST /v1/tenants/acme/simulations", 200, "{\"warnings\":[\"w" + escape + "\"]}")
+                .given(
+                        "POST " + WORKLOADS + "/" + ID + "/cancel",
+                        409,
+                        "{\"detail\":\"d" + escape + "\",\"errors\":[{\"field\":\"" + escape + "\",\"message\":\"m\"}]}");
+
+        List<ClientRun.Result> results = List.of(
+                client.run("show", ID), client.run("why", ID), client.run("try", "-q", "q"), client.run("cancel", ID));
+
+        assertThat(results)
+                .allSatisfy(result -> assertThat(result.out() + result.err())
+                        .contains("\uFFFD")
+                        .doesNotContain("\u001b", "\u0007"));
+    }
+
+    @Test
+    void aNameStandsForOnesOwnJobFirst() {
+        String other = ID.replace("7000", "7001");
+        String ended = WORKLOAD.replace("waiting", "failed");
+        String others = WORKLOAD.replace(ID, other).replace("\"jo\"", "\"kim\"");
+        String longer = WORKLOAD.replace("\"train\"", "\"train-2\"");
+        client.with("QM_TOKEN", token("acme", "jo"));
+        api.given(
+                        "GET " + WORKLOADS + "?name=train&pageSize=500&submittedBy=jo",
+                        200,
+                        "{\"items\":[" + longer + "],\"nextPageToken\":\"t\"}")
+                .given(
+                        "GET " + WORKLOADS + "?name=train&pageSize=500&pageToken=t&submittedBy=jo",
+                        200,
+                        "{\"items\":[" + ended + "]}")
+                .given("GET " + WORKLOADS + "?name=train&pageSize=500", 200, "{\"items\":[" + others + "," + ended + "]}")
+                .given("POST " + WORKLOADS + "/" + ID + "/clone", 201, "{\"id\":\"new\",\"name\":\"train\"}");
+
+        assertThat(client.run("clone", "train", "-o", "name").line()).isEqualTo("new");
+    }
+
+    @Test
+    void anotherPersonsJobIsChangedByItsIdOnly() {
+        String others = WORKLOAD.replace("\"jo\"", "\"kim\"");
+        client.with("QM_TOKEN", token("acme", "jo"));
+        api.given("GET " + WORKLOADS + "?name=train&pageSize=500&submittedBy=jo", 200, "{\"items\":[]}")
+                .given("GET " + WORKLOADS + "?name=train&pageSize=500", 200, "{\"items\":[" + others + "]}")
+                .given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + others + "}")
+                .given("POST " + WORKLOADS + "/" + ID + "/cancel", 200, others.replace("waiting", "cancelled"));
+
+        assertThat(client.run("show", "train", "-o", "name").line()).isEqualTo(ID);
+        for (String command : List.of("clone", "cancel", "hold", "release")) {
+            ClientRun.Result refused = client.run(command, "train");
+            assertThat(refused.exitCode()).as(command).isEqualTo(4);
+            assertThat(refused.err())
+                    .isEqualTo("qm: you have no job named train; one of kim has that name. If you mean it, give its id: "
+                            + ID + "\n");
+        }
+        assertThat(client.run("edit", "train", "--priority", "1").exitCode()).isEqualTo(4);
+        assertThat(client.run("cancel", ID).out()).isEqualTo("train is cancelled.\n");
+    }
+
+    @Test
+    void aNameThatBeginsAnIdIsAmbiguous() {
+        String other = ID.replace("7000", "7001");
+        String named = WORKLOAD.replace(ID, other).replace("\"train\"", "\"019ab1c2-d3e4-7000\"");
+        api.given("GET " + WORKLOADS + "?name=019ab1c2-d3e4-7000&pageSize=500", 200, "{\"items\":[" + named + "]}")
+                .given("GET " + WORKLOADS + "?pageSize=500", 200, "{\"items\":[" + named + "," + WORKLOAD + "]}");
+
+        ClientRun.Result result = client.run("show", "019ab1c2-d3e4-7000");
+
+        assertThat(result.exitCode()).isEqualTo(4);
+        assertThat(result.err())
+                .startsWith("qm: 2 jobs have the name 019ab1c2-d3e4-7000 or an id that begins with it")
+                .contains(ID, other);
+    }
+
+    @Test
+    void aWaitOutlivesAnOutage() {
+        String done = WORKLOAD.replace("waiting", "succeeded");
+        api.given("GET " + WORKLOADS + "/" + ID, 500, "{\"detail\":\"a fault\"}")
+                .given("GET " + WORKLOADS + "/" + ID, 200, "{\"workload\":" + done + "}");
+
+        ClientRun.Result result = client.run("wait", ID);
+
+        assertThat(result.out()).isEqualTo("train succeeded\n");
+        assertThat(result.err()).isEqualTo("qm: a fault; asking again for 10m\n");
+    }
+
+    @Test
+    void aWaitWithATimeoutEndsAnOutageWithIt() {
+        api.given("GET " + WORKLOADS + "/" + ID, 500, "{\"detail\":\"a fault\"}");
+
+        ClientRun.Result result = client.run("wait", ID, "--timeout", "1s");
+
+        assertThat(result.exitCode()).isEqualTo(6);
+        assertThat(api.requests()).hasSizeBetween(2, 3);
+    }
+
+    @Test
+    void aSubmissionWhoseAnswerIsLostCanBeRepeatedUnderItsKey() {
+        api.given("POST " + WORKLOADS, 500, "{\"detail\":\"a fault\"}")
+                .given("POST " + WORKLOADS, 201, "{\"id\":\"" + ID + "\",\"name\":\"true\"}");
+
+        ClientRun.Result lost = client.run("submit", "-q", "q", "--", "true");
+        String key = api.requests().getFirst().idempotencyKey();
+        ClientRun.Result repeated = client.run("submit", "-q", "q", "--idempotency-key", key, "-o", "name", "--", "true");
+
+        assertThat(lost.exitCode()).isEqualTo(6);
+        assertThat(lost.err())
+                .isEqualTo("qm: a fault\n  it may have been submitted; repeat the command with --idempotency-key " + key
+                        + "\n");
+        assertThat(repeated.line()).isEqualTo(ID);
+        assertThat(api.requests().getLast().idempotencyKey()).isEqualTo(key);
+    }
+
+    @ParameterizedTest
+    @ValueSource(ints = {429, 403})
+    void aRealmThatCannotRenewNowEndsNoLogin(int status, @TempDir Path home) {
+        ClientRun person = new ClientRun(home).with("QM_SERVER", api.url()).with("QM_TENANT", "acme");
+        new TokenFile(person.folder())
+                .put(
+                        URI.create(api.url()),
+                        "acme",
+                        new SavedLogin("i", api.url() + "/token", null, "qm-cli", null, "old", 1, "refresh-1"));
+        api.given("POST /token", status, "too many", Map.of("Retry-After", "0"));
+
+        ClientRun.Result result = person.run("wait", ID, "--timeout", "0s");
+
+        assertThat(result.exitCode()).isEqualTo(6);
+        assertThat(result.err()).contains("cannot renew the login now (HTTP " + status + ")");
+    }
+
+    @Test
+    void aLoginAtAnEncryptedServerIsNotRenewedInPlainText(@TempDir Path home) {
+        String server = "https://127.0.0.1:1";
+        ClientRun person = new ClientRun(home).with("QM_SERVER", server).with("QM_TENANT", "acme");
+        new TokenFile(person.folder())
+                .put(
+                        URI.create(server),
+                        "acme",
+                        new SavedLogin("i", api.url() + "/token", null, "qm-cli", null, "old", 1, "refresh-1"));
+
+        assertThat(person.run("list").err()).contains(api.url() + "/token, which is not");
+        assertThat(api.requests()).isEmpty();
+    }
+
+    @Test
+    void theWorstOfSeveralFailuresIsTheExitCode() {
+        String other = ID.replace("7000", "7001");
+        api.given("POST " + WORKLOADS + "/" + ID + "/hold", 500, "{\"detail\":\"a fault\"}")
+                .given("POST " + WORKLOADS + "/" + other + "/hold", 409, "{\"detail\":\"no\"}");
+
+        assertThat(client.run("hold", ID, other).exitCode()).isEqualTo(6);
+    }
+
+    @Test
+    void anOutputThatCannotBeWrittenIsAFailure(@TempDir Path home) {
+        CommandLine line = ClientProgram.commandLine(new io.quartermaster.client.commands.ClientEnvironment(
+                Map.of("XDG_CONFIG_HOME", home.toString()),
+                home.toString(),
+                java.io.InputStream.nullInputStream(),
+                false,
+                false));
+        Writer full = Writer.nullWriter();
+        StringWriter err = new StringWriter();
+        try {
+            full.close();
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+        line.setOut(new PrintWriter(full)).setErr(new PrintWriter(err));
+
+        assertThat(line.execute("context", "list", "-o", "json")).isEqualTo(1);
+        assertThat(err).hasToString("qm: the output could not be written\n");
+    }
+
+    @Test
+    void optionsAddToAMappingOnly(@TempDir Path folder) throws Exception {
+        Path file = Files.writeString(folder.resolve("job.yaml"), "queue: q\nenvironment: none\ncommand: [a]\n");
+
+        ClientRun.Result result = client.run("submit", "-f", file.toString(), "-e", "A=1");
+
+        assertThat(result.exitCode()).isEqualTo(2);
+        assertThat(result.err()).startsWith("qm: environment in the file is no mapping of names to values");
     }
 }

@@ -20,6 +20,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.keycloak.representations.idm.ClientRepresentation;
 import org.keycloak.representations.idm.RealmRepresentation;
 import org.keycloak.representations.idm.RoleRepresentation;
 
@@ -67,6 +68,24 @@ class BlueprintCatalogTest {
         assertThat(blueprints(SHIPPED).adminsManageUsers("standard")).isTrue();
         assertThat(blueprints(folder).adminsManageUsers("standard")).isFalse();
         assertThat(blueprints(SHIPPED).adminsManageUsers("no-such-plan")).isFalse();
+    }
+
+    @Test
+    void aTemplateWithoutTheClientOfTheCommandLineGetsTheProgramsOwn(@TempDir Path folder) throws IOException {
+        for (String file : List.of("realm-template.json", "operator-realm.json")) {
+            change(folder, file, text -> text.replace("\"qm-cli\"", "\"another\""));
+            BlueprintCatalog catalog = blueprints(folder);
+            ClientRepresentation client = file.startsWith("realm")
+                    ? catalog.clientOf("standard", new TenantId("acme"), "qm-cli")
+                    : catalog.operatorClient("qm-cli");
+
+            assertThat(client.isPublicClient()).isTrue();
+            assertThat(client.getAttributes()).containsEntry("oauth2.device.authorization.grant.enabled", "true");
+        }
+        assertThat(blueprints(SHIPPED)
+                        .clientOf("no-such-plan", new TenantId("acme"), "qm-cli")
+                        .getClientId())
+                .isEqualTo("qm-cli");
     }
 
     @Test

@@ -41,7 +41,7 @@ import picocli.CommandLine.Spec;
             "3:you are not signed in",
             "4:there is no such resource, or you may not see it",
             "5:the service refused the request",
-            "6:the service does not answer"
+            "6:the service or Keycloak does not answer, or failed"
         })
 public abstract class PersonCommand implements Callable<Integer> {
 
@@ -86,16 +86,24 @@ public abstract class PersonCommand implements Callable<Integer> {
     @Override
     public final Integer call() {
         try {
-            return run().code();
+            requireReadableWords();
+            ExitStatus status = run();
+            if (out().checkError()) {
+                err().println("qm: the output could not be written");
+                return status == ExitStatus.OK ? ExitStatus.FAILED.code() : status.code();
+            }
+            return status.code();
         } catch (CommandFailure e) {
-            err().println("qm: " + e.text());
-            e.details().forEach(detail -> err().println("  " + detail));
+            err().println("qm: " + TextStyle.printable(e.text()));
+            e.details().forEach(detail -> err().println("  " + TextStyle.printable(detail)));
             if (debug && e.requestId() != null) {
-                err().println("  request id: " + e.requestId());
+                err().println("  request id: " + TextStyle.printable(e.requestId()));
             }
             return e.status().code();
         } catch (RuntimeException e) {
-            err().println("qm: an error in this program: " + e + (debug ? "" : " (--debug prints more)"));
+            // Messages of errors may quote a secret.
+            err().println("qm: an error in this program: " + e.getClass().getName()
+                    + (debug ? "" : " (--debug prints more)"));
             if (debug) {
                 e.printStackTrace(err());
             }
@@ -103,6 +111,16 @@ public abstract class PersonCommand implements Callable<Integer> {
         } finally {
             out().flush();
             err().flush();
+        }
+    }
+
+    /** Refuses words that the JVM could not decode; the service would get them wrong without a notice. */
+    private void requireReadableWords() {
+        for (String word : spec().root().commandLine().getParseResult().originalArgs()) {
+            if (!TextStyle.isDecoded(word)) {
+                throw CommandFailure.usage("the letters of \"" + word + "\" are not those of your locale. Set LC_ALL to"
+                        + " a locale of UTF-8, such as C.UTF-8");
+            }
         }
     }
 
@@ -172,14 +190,47 @@ public abstract class PersonCommand implements Callable<Integer> {
         ServiceConnection known = connection;
         if (known == null) {
             ServerContext target = target();
+            warnIfUnencrypted(target);
             String given = environment.variables().getOrDefault(TargetChoice.TOKEN_VARIABLE, "");
             BearerToken token = given.isBlank()
                     ? new BearerToken.Saved(tokens(), web(), target.server(), target.tenant())
-                    : new BearerToken.Given(given.strip());
+                    : given(given.strip(), target.tenant());
             known = new ServiceConnection(web(), target.server(), target.tenant(), token);
             connection = known;
         }
         return known;
+    }
+
+    /**
+     * The token of the variable. With an option that names a server it has to be a token of the chosen tenant, so that
+     * no token reaches a server for which it was not meant.
+     */
+    private BearerToken given(String token, String chosenTenant) {
+        if (!BearerToken.FORM.matcher(token).matches()) {
+            throw CommandFailure.usage(TargetChoice.TOKEN_VARIABLE + " is not an access token: it has characters that "
+                    + "no token has");
+        }
+        boolean named = context != null || server != null;
+        String issuer = TokenClaims.of(token).path("iss").asText("");
+        if (named && !issuer.endsWith("/realms/" + chosenTenant)) {
+            throw CommandFailure.usage("the token in " + TargetChoice.TOKEN_VARIABLE + " is not one of tenant "
+                    + chosenTenant + ". Unset it, or leave out --context and --server");
+        }
+        return new BearerToken.Given(token);
+    }
+
+    /** Warns once per command if a network between this machine and the server can be read by others. */
+    protected final void warnIfUnencrypted(ServerContext target) {
+        if (target.isUnencrypted()) {
+            warnOfPlainText(target.server().toString());
+        }
+    }
+
+    /** Warns that others can read what is sent to an address. */
+    protected final void warnOfPlainText(String address) {
+        err().println("qm: warning: " + TextStyle.printable(address)
+                + " is not encrypted; others on the network can read your token. Use https");
+        err().flush();
     }
 
     /** Prints a document in the wanted format, or the given names, or the given text for people. */
@@ -188,7 +239,7 @@ public abstract class PersonCommand implements Callable<Integer> {
             case TABLE -> forPeople.run();
             case JSON -> out().println(DocumentWriter.json(document));
             case YAML -> out().println(DocumentWriter.yaml(document));
-            case NAME -> names.forEach(out()::println);
+            case NAME -> names.forEach(name -> out().println(TextStyle.printable(name)));
         }
         out().flush();
     }
@@ -210,7 +261,7 @@ public abstract class PersonCommand implements Callable<Integer> {
     /** A remark for a person; not part of the answer, and not printed for programs. */
     protected final void remark(String text) {
         if (isTable()) {
-            err().println(text);
+            err().println(TextStyle.printable(text));
             err().flush();
         }
     }

@@ -8,9 +8,13 @@ import java.net.URI;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Optional;
+import java.util.regex.Pattern;
 
 /** The access token that requests carry. */
 public sealed interface BearerToken {
+
+    /** The characters of a token (RFC 6750, section 2.1), and those of other encodings. */
+    Pattern FORM = Pattern.compile("[A-Za-z0-9._~+/=-]+");
 
     /** A token that is valid for some seconds at least. Fails if there is none. */
     String current();
@@ -56,6 +60,9 @@ public sealed interface BearerToken {
 
         /** Renews the login, unless another process has done so meanwhile. */
         private String renewed(String old) {
+            file.find(server, tenant)
+                    .map(SavedLogin::tokenEndpoint)
+                    .ifPresent(endpoint -> RealmLogin.requireEncryption(server, endpoint));
             Optional<SavedLogin> renewed = file.renew(
                     server,
                     tenant,

@@ -50,6 +50,7 @@ public final class EventStream {
     private String lastId;
     private Duration pause = FIRST_PAUSE;
     private boolean away;
+    private long awaySinceNanos;
 
     /** @param lastId the id after which the events begin; empty: as the service chooses */
     public EventStream(
@@ -64,7 +65,7 @@ public final class EventStream {
     /**
      * Reads events until the reader wants no more, or the thread is interrupted.
      *
-     * @throws CommandFailure if the service refuses the request
+     * @throws CommandFailure if the service refuses the request, or is away for {@link OutagePatience#DEFAULT}
      */
     public void read() {
         boolean more = true;
@@ -73,6 +74,12 @@ public final class EventStream {
                 more = connect();
             } catch (IOException e) {
                 waitForService(e.getMessage() == null ? "the connection broke" : e.getMessage());
+            } catch (CommandFailure e) {
+                // The realm, which renews the token, is away.
+                if (e.status() != ExitStatus.UNAVAILABLE) {
+                    throw e;
+                }
+                waitForService(e.text());
             } catch (InterruptedException e) {
                 Thread.currentThread().interrupt();
                 throw new CommandFailure(ExitStatus.FAILED, "interrupted");
@@ -89,8 +96,7 @@ public final class EventStream {
             response = service.web().open(request(service.token().afterRefusal(bearer)));
         }
         if (response.statusCode() != 200) {
-            refuse(response);
-            return true;
+            throw refusal(response);
         }
         try (InputStream body = response.body();
                 ScheduledExecutorService watch = Executors.newSingleThreadScheduledExecutor(work -> {
@@ -115,24 +121,27 @@ public final class EventStream {
         return lastId.isEmpty() ? request : request.header("Last-Event-ID", lastId);
     }
 
-    /** Waits if another attempt may succeed; otherwise fails with the text of the problem. */
-    private void refuse(HttpResponse<InputStream> response) throws IOException {
+    /** The failure of an answer: an {@link IOException} if another attempt may succeed. */
+    private static RuntimeException refusal(HttpResponse<InputStream> response) throws IOException {
         String text;
         try (InputStream body = response.body()) {
             text = new String(body.readAllBytes(), StandardCharsets.UTF_8);
         }
         CommandFailure failure = ServiceConnection.failure(new ServiceReply(
                 response.statusCode(), WebClient.read(text), Optional.empty(), WebClient.requestId(response)));
-        if (response.statusCode() != 429 && response.statusCode() < 500) {
-            throw failure;
+        if (response.statusCode() == 429 || response.statusCode() >= 500) {
+            throw new IOException(failure.text());
         }
-        waitForService(failure.text());
+        return failure;
     }
 
     private void waitForService(String reason) {
         if (!away) {
             away = true;
+            awaySinceNanos = System.nanoTime();
             reader.onOutage(reason);
+        } else if (System.nanoTime() - awaySinceNanos > OutagePatience.DEFAULT.toNanos()) {
+            throw new CommandFailure(ExitStatus.UNAVAILABLE, reason);
         }
         try {
             Thread.sleep(pause);

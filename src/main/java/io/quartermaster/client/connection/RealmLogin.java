@@ -4,15 +4,20 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.settings.SavedLogin;
+import io.quartermaster.client.settings.ServerContext;
 import java.net.URI;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,7 +35,15 @@ public final class RealmLogin {
     private static final String LASTING = "openid offline_access";
 
     private static final String SESSION = "openid";
+    /** The addresses of a realm to which secrets are sent. */
+    private static final List<String> ENDPOINTS =
+            List.of("token_endpoint", "device_authorization_endpoint", "end_session_endpoint");
+
     private static final Duration DEFAULT_INTERVAL = Duration.ofSeconds(5);
+    private static final Duration SLOWEST = Duration.ofSeconds(60);
+    /** The errors (RFC 6749, section 5.2) after which a login cannot be renewed any more. */
+    private static final Set<String> ENDED = Set.of("invalid_grant", "invalid_client", "unauthorized_client");
+
     private static final Duration SLOWER = Duration.ofSeconds(5);
 
     private final WebClient web;
@@ -61,6 +74,7 @@ public final class RealmLogin {
                             + "). Check the address of the server");
         }
         String issuer = signIn.path("issuer").asText();
+        requireEncryption(server, issuer);
         HttpResponse<String> described = web.send(WebClient.request(issuer + "/.well-known/openid-configuration"));
         JsonNode provider = WebClient.read(described.body());
         if (described.statusCode() == 404) {
@@ -73,11 +87,33 @@ public final class RealmLogin {
                     ExitStatus.UNAVAILABLE,
                     issuer + " does not describe itself as an OpenID provider (HTTP " + described.statusCode() + ")");
         }
+        ENDPOINTS.forEach(endpoint ->
+                requireEncryption(server, provider.path(endpoint).asText("")));
         return new RealmLogin(web, issuer, signIn.path("clientId").asText(), provider);
     }
 
     public String issuer() {
         return issuer;
+    }
+
+    /** Whether the sign-in crosses a network without encryption. */
+    public boolean isUnencrypted() {
+        return Stream.concat(
+                        Stream.of(issuer),
+                        ENDPOINTS.stream().map(endpoint -> provider.path(endpoint).asText("")))
+                .filter(address -> !address.isEmpty())
+                .anyMatch(address -> ServerContext.isUnencrypted(URI.create(address)));
+    }
+
+    /** Refuses an address that is not encrypted if the server is; an empty text is no address. */
+    static void requireEncryption(URI server, String address) {
+        boolean plain = !address.isEmpty() && !address.toLowerCase(Locale.ROOT).startsWith("https://");
+        if (plain && "https".equalsIgnoreCase(server.getScheme())) {
+            throw new CommandFailure(
+                    ExitStatus.FAILED,
+                    server + " is encrypted, but its sign-in is at " + address + ", which is not. Nothing was sent"
+                            + " there; tell your operator");
+        }
     }
 
     /**
@@ -123,15 +159,13 @@ public final class RealmLogin {
         Instant end = Instant.now().plus(validFor);
         while (Instant.now().isBefore(end)) {
             pause(interval);
-            HttpResponse<String> answer = post(
-                    tokenEndpoint(),
-                    Map.of(
-                            GRANT,
-                            "urn:ietf:params:oauth:grant-type:device_code",
-                            CLIENT_ID,
-                            clientId,
-                            "device_code",
-                            deviceCode));
+            Optional<HttpResponse<String>> polled = poll(deviceCode);
+            if (polled.isEmpty()) {
+                // RFC 8628, section 3.5: a client whose poll failed asks less often.
+                interval = interval.multipliedBy(2).compareTo(SLOWEST) < 0 ? interval.multipliedBy(2) : SLOWEST;
+                continue;
+            }
+            HttpResponse<String> answer = polled.get();
             switch (error(answer)) {
                 case "authorization_pending" -> {}
                 case "slow_down" -> interval = interval.plus(SLOWER);
@@ -144,6 +178,27 @@ public final class RealmLogin {
             }
         }
         throw expired();
+    }
+
+    /** The answer to a question whether the code is confirmed; empty if the realm cannot answer now. */
+    private Optional<HttpResponse<String>> poll(String deviceCode) {
+        try {
+            HttpResponse<String> answer = post(
+                    tokenEndpoint(),
+                    Map.of(
+                            GRANT,
+                            "urn:ietf:params:oauth:grant-type:device_code",
+                            CLIENT_ID,
+                            clientId,
+                            "device_code",
+                            deviceCode));
+            return answer.statusCode() >= 500 || answer.statusCode() == 429 ? Optional.empty() : Optional.of(answer);
+        } catch (CommandFailure e) {
+            if (e.status() != ExitStatus.UNAVAILABLE) {
+                throw e;
+            }
+            return Optional.empty();
+        }
     }
 
     private static CommandFailure expired() {
@@ -188,14 +243,14 @@ public final class RealmLogin {
             return Optional.empty();
         }
         HttpResponse<String> answer = post(web, login.tokenEndpoint(), fields);
-        if (answer.statusCode() >= 500) {
-            throw new CommandFailure(
-                    ExitStatus.UNAVAILABLE,
-                    login.issuer() + " cannot renew the login now (HTTP " + answer.statusCode() + ")");
+        if (ENDED.contains(error(answer))) {
+            return Optional.empty();
         }
         JsonNode body = WebClient.read(answer.body());
         if (answer.statusCode() != 200 || !body.hasNonNull("access_token")) {
-            return Optional.empty();
+            throw new CommandFailure(
+                    ExitStatus.UNAVAILABLE,
+                    login.issuer() + " cannot renew the login now (HTTP " + answer.statusCode() + ")");
         }
         return Optional.of(new SavedLogin(
                 login.issuer(),

@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.UUID;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,6 +25,7 @@ import org.jspecify.annotations.Nullable;
 public final class ServiceConnection {
 
     private static final Set<Integer> AWAY = Set.of(502, 503, 504);
+    private static final String IDEMPOTENCY_KEY = "Idempotency-Key";
     private static final int MOST_ATTEMPTS = 4;
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(5);
     private static final int PAGE = 500;
@@ -74,9 +76,24 @@ public final class ServiceConnection {
         return get(path, Map.of());
     }
 
+    /** As {@link #get(String, Map)}, but waits for a service that is away. For commands that watch. */
+    public JsonNode getPatiently(String path, Map<String, String> query, OutagePatience patience) {
+        return patience.get(() -> get(path, query));
+    }
+
     /** The body of a successful answer, as {@link #get(String, Map)}. */
     public JsonNode post(String path, Map<String, String> query, @Nullable JsonNode body) {
         return require(send("POST", path, query, body, Map.of())).body();
+    }
+
+    /**
+     * As {@link #post(String, Map, JsonNode)}.
+     *
+     * @param key the key under which the service knows a repetition of the request, also by a later command
+     */
+    public JsonNode post(String path, Map<String, String> query, @Nullable JsonNode body, String key) {
+        return require(send("POST", path, query, body, Map.of(IDEMPOTENCY_KEY, key)))
+                .body();
     }
 
     /**
@@ -85,12 +102,26 @@ public final class ServiceConnection {
      * @param most the most items to read
      */
     public List<JsonNode> items(String path, Map<String, String> query, int most) {
+        return items(path, query, most, any -> true);
+    }
+
+    /** The items of the complete list that fit a condition, page by page. */
+    public List<JsonNode> matching(String path, Map<String, String> query, Predicate<JsonNode> condition) {
+        return items(path, query, Integer.MAX_VALUE, condition);
+    }
+
+    private List<JsonNode> items(
+            String path, Map<String, String> query, int most, Predicate<JsonNode> condition) {
         List<JsonNode> items = new ArrayList<>();
         Map<String, String> page = new LinkedHashMap<>(query);
         page.put("pageSize", Integer.toString(Math.min(PAGE, most)));
         while (true) {
             JsonNode answer = get(path, page);
-            answer.path("items").forEach(items::add);
+            for (JsonNode item : answer.path("items")) {
+                if (condition.test(item)) {
+                    items.add(item);
+                }
+            }
             String next = answer.path("nextPageToken").asText("");
             if (next.isEmpty() || items.size() >= most) {
                 return items.size() > most ? List.copyOf(items.subList(0, most)) : items;
@@ -108,9 +139,9 @@ public final class ServiceConnection {
             Map<String, String> headers) {
         Map<String, String> all = new LinkedHashMap<>(headers);
         if (method.equals("POST")) {
-            all.putIfAbsent("Idempotency-Key", UUID.randomUUID().toString());
+            all.putIfAbsent(IDEMPOTENCY_KEY, UUID.randomUUID().toString());
         }
-        boolean repeatable = method.equals("GET") || all.containsKey("Idempotency-Key");
+        boolean repeatable = method.equals("GET") || all.containsKey(IDEMPOTENCY_KEY);
         for (int attempt = 1; ; attempt++) {
             boolean last = !repeatable || attempt == MOST_ATTEMPTS;
             try {
@@ -239,8 +270,7 @@ public final class ServiceConnection {
             case 401 -> ExitStatus.NOT_SIGNED_IN;
             case 404 -> ExitStatus.NOT_FOUND;
             case 400, 403, 405, 409, 412, 413, 415, 422, 428, 429 -> ExitStatus.REFUSED;
-            case 502, 503, 504 -> ExitStatus.UNAVAILABLE;
-            default -> ExitStatus.FAILED;
+            default -> http >= 500 ? ExitStatus.UNAVAILABLE : ExitStatus.FAILED;
         };
     }
 

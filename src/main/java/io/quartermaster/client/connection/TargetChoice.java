@@ -9,7 +9,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The choice of server and tenant. An option goes before a variable, and a variable before the context.
+ * The choice of server and tenant. An option goes before a variable, and a variable before the current context. With
+ * the option {@code --context}, variables choose nothing.
  *
  * @param context the context of the option {@code --context}
  */
@@ -25,9 +26,10 @@ public record TargetChoice(
 
     /** Fails with a message that names the missing part. The name of the result is that of the context, or empty. */
     public ServerContext resolve(Map<String, String> environment, ContextFile file) {
-        Optional<String> wantedServer = first(server, environment.get(SERVER_VARIABLE));
-        Optional<String> wantedTenant = first(tenant, environment.get(TENANT_VARIABLE));
-        Optional<String> wantedContext = first(context, environment.get(CONTEXT_VARIABLE));
+        Map<String, String> variables = context == null ? environment : Map.of();
+        Optional<String> wantedServer = first(server, variables.get(SERVER_VARIABLE));
+        Optional<String> wantedTenant = first(tenant, variables.get(TENANT_VARIABLE));
+        Optional<String> wantedContext = first(context, variables.get(CONTEXT_VARIABLE));
         Optional<ServerContext> base = Optional.empty();
         if (wantedContext.isPresent()) {
             base = Optional.of(ContextFile.requireKnown(file.read(), wantedContext.get()));

@@ -10,7 +10,6 @@ import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Parameters;
 
@@ -51,6 +50,7 @@ final class CloneCommand extends SubmittingCommand {
         if (work().workers() != null) {
             throw CommandFailure.usage("--workers is not for a clone: its queue decides the number");
         }
+        requireSeparator();
         ObjectNode changes = DocumentWriter.JSON.createObjectNode();
         work().writeTo(changes);
         job().writeTo(changes, environment().variables());
@@ -59,13 +59,23 @@ final class CloneCommand extends SubmittingCommand {
             command.forEach(words::add);
         }
         ServiceConnection service = service();
-        String id = new WorkloadFinder(service).find(source);
-        Map<String, String> query = isDryRun() ? Map.of("dryRun", "true") : Map.of();
-        JsonNode answer = service.post(service.path("workloads", id, "clone"), query, changes);
+        String id = new WorkloadFinder(service).findToChange(source);
+        JsonNode answer = send(service, service.path("workloads", id, "clone"), changes, " for the id " + id);
         if (isDryRun()) {
             printDryRun(answer, 1);
             return ExitStatus.OK;
         }
         return finish(service, answer, List.of(answer));
+    }
+
+    /** A second job by mistake must not become the command of the first. */
+    private void requireSeparator() {
+        List<String> words = spec().root().commandLine().getParseResult().originalArgs();
+        int separator = words.indexOf("--");
+        int after = separator < 0 ? 0 : words.size() - separator - 1;
+        if (command.size() > after) {
+            throw CommandFailure.usage("qm clone takes one job; the words of another command follow --, and "
+                    + command.getFirst() + " does not");
+        }
     }
 }

@@ -9,6 +9,7 @@ import io.quartermaster.client.connection.ServiceReply;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.TextStyle;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -66,7 +67,7 @@ final class EditCommand extends PersonCommand {
     protected ExitStatus run() {
         ObjectNode patch = patch();
         ServiceConnection service = service();
-        String id = new WorkloadFinder(service).find(job);
+        String id = new WorkloadFinder(service).findToChange(job);
         String path = service.path("workloads", id);
         ServiceReply present = ServiceConnection.require(service.send("GET", path, Map.of(), null, Map.of()));
         Map<String, String> headers = new LinkedHashMap<>();
@@ -75,7 +76,8 @@ final class EditCommand extends PersonCommand {
         Map<String, String> query = dryRun ? Map.of("dryRun", "true") : Map.of();
         JsonNode changed = ServiceConnection.require(service.send("PATCH", path, query, patch, headers))
                 .body();
-        String name = present.body().path("workload").path("name").asText();
+        String name = TextStyle.printable(
+                present.body().path("workload").path("name").asText());
         print(changed, List.of(id), () -> out().println(
                         dryRun ? "The service would do this. Nothing was changed." : name + " is changed."));
         return ExitStatus.OK;

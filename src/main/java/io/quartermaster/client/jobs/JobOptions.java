@@ -1,7 +1,9 @@
 package io.quartermaster.client.jobs;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.output.CommandFailure;
+import io.quartermaster.client.output.TextStyle;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,11 +52,11 @@ final class JobOptions {
             body.put("name", name);
         }
         if (!environment.isEmpty()) {
-            ObjectNode variables = body.withObject("/environment");
+            ObjectNode variables = mapping(body, "environment", "--env");
             pairs("--env", environment, own).forEach(variables::put);
         }
         if (!labels.isEmpty()) {
-            ObjectNode all = body.withObject("/labels");
+            ObjectNode all = mapping(body, "labels", "--label");
             pairs("--label", labels, Map.of()).forEach(all::put);
         }
         if (onStop != null) {
@@ -65,6 +67,19 @@ final class JobOptions {
         }
     }
 
+    /** The object in a field of a body, which is made if it is absent. */
+    private static ObjectNode mapping(ObjectNode body, String field, String option) {
+        JsonNode present = body.path(field);
+        if (present.isMissingNode() || present.isNull()) {
+            return body.putObject(field);
+        }
+        if (present instanceof ObjectNode object) {
+            return object;
+        }
+        throw CommandFailure.usage(
+                field + " in the file is no mapping of names to values, so " + option + " cannot add to it");
+    }
+
     /** Reads pairs such as {@code A=1}; {@code A} alone stands for a known variable. */
     static Map<String, String> pairs(String option, List<String> given, Map<String, String> known) {
         Map<String, String> pairs = new LinkedHashMap<>();
@@ -73,7 +88,12 @@ final class JobOptions {
             if (equals > 0) {
                 pairs.put(pair.substring(0, equals), pair.substring(equals + 1));
             } else if (known.containsKey(pair)) {
-                pairs.put(pair, Objects.requireNonNull(known.get(pair)));
+                String value = Objects.requireNonNull(known.get(pair));
+                if (!TextStyle.isDecoded(value)) {
+                    throw CommandFailure.usage(option + " " + pair + ": the letters of your variable are not those of"
+                            + " your locale. Set LC_ALL to a locale of UTF-8, such as C.UTF-8");
+                }
+                pairs.put(pair, value);
             } else {
                 throw CommandFailure.usage(option + " " + pair + " is not KEY=VALUE"
                         + (option.equals("--env") && equals < 0 ? ", and you have no variable " + pair : ""));

@@ -2,6 +2,7 @@ package io.quartermaster.client.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.connection.EventStream;
+import io.quartermaster.client.connection.OutagePatience;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
@@ -47,10 +48,12 @@ final class JobWatch {
 
     /** Prints states, and with {@code follow} the output, until the workload ends; {@code OK} if it succeeded. */
     ExitStatus untilEnd(String id, boolean follow) {
+        OutagePatience patience = new OutagePatience(err, OutagePatience.DEFAULT);
         @Nullable Thread output = follow ? Thread.ofVirtual().start(() -> printOutput(id)) : null;
         String shown = "";
         while (true) {
-            JsonNode workload = service.get(service.path("workloads", id)).path("workload");
+            JsonNode workload = service.getPatiently(service.path("workloads", id), Map.of(), patience)
+                    .path("workload");
             boolean ended = WorkloadFinder.hasEnded(workload);
             if (ended && output != null) {
                 awaitEnd(output);

@@ -45,10 +45,10 @@ final class ShowCommand extends PersonCommand {
         line("Id", workload.path("id").asText());
         String reason =
                 workload.path("reason").asText(workload.path("endReason").asText(""));
-        line(
+        styledLine(
                 "State",
-                style().state(workload.path("state").asText())
-                        + (reason.isEmpty() ? "" : " (" + times.inSentence(reason) + ")"));
+                style().state(TextStyle.printable(workload.path("state").asText()))
+                        + (reason.isEmpty() ? "" : TextStyle.printable(" (" + times.inSentence(reason) + ")")));
         line(
                 "Queue",
                 workload.path("queue").asText() + ", group "
@@ -118,6 +118,11 @@ final class ShowCommand extends PersonCommand {
     }
 
     private void line(String what, String text) {
+        styledLine(what, TextStyle.printable(text));
+    }
+
+    /** As {@link #line}, for a text that has colours and is printable already. */
+    private void styledLine(String what, String text) {
         out().println(String.format("%-10s ", what) + (text.isEmpty() ? "-" : text));
     }
 

@@ -8,6 +8,7 @@ import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.TextStyle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -56,7 +57,7 @@ abstract class StateChangeCommand extends PersonCommand {
         }
         ServiceConnection service = service();
         WorkloadFinder finder = new WorkloadFinder(service);
-        List<String> ids = jobs.stream().map(finder::find).distinct().toList();
+        List<String> ids = jobs.stream().map(finder::findToChange).distinct().toList();
         List<JsonNode> changed = new ArrayList<>();
         ExitStatus worst = ExitStatus.OK;
         for (String id : ids) {
@@ -67,8 +68,8 @@ abstract class StateChangeCommand extends PersonCommand {
                 if (ids.size() == 1) {
                     throw e;
                 }
-                err().println("qm: " + id + ": " + e.text());
-                worst = e.status();
+                err().println("qm: " + id + ": " + TextStyle.printable(e.text()));
+                worst = worse(worst, e.status());
             }
         }
         ObjectNode document = DocumentWriter.JSON.createObjectNode();
@@ -79,6 +80,11 @@ abstract class StateChangeCommand extends PersonCommand {
                 () -> changed.forEach(workload ->
                         out().println(dryRun ? "The service would do this. Nothing was changed." : report(workload))));
         return worst;
+    }
+
+    /** The status with the higher code: a service that does not answer counts more than a refusal. */
+    private static ExitStatus worse(ExitStatus one, ExitStatus other) {
+        return one.code() >= other.code() ? one : other;
     }
 
     private static JsonNode resource(JsonNode dryRunAnswer) {
@@ -107,6 +113,6 @@ abstract class StateChangeCommand extends PersonCommand {
     }
 
     static String nameOf(JsonNode workload) {
-        return workload.path("name").asText();
+        return TextStyle.printable(workload.path("name").asText());
     }
 }

@@ -1,6 +1,10 @@
 package io.quartermaster.client.jobs;
 
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonProcessingException;
+import com.fasterxml.jackson.databind.DeserializationFeature;
 import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.ObjectMapper;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.output.CommandFailure;
@@ -14,6 +18,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 import org.yaml.snakeyaml.DumperOptions;
@@ -35,6 +40,15 @@ final class SubmissionFile {
     private static final Set<String> FLAGS = Set.of("preemptible", "dedicatedOnly", "hold");
     private static final Set<String> DURATIONS = Set.of("maxRuntime");
 
+    private static final int DEEPEST = 50;
+    private static final int MOST_VALUES = 100_000;
+
+    /** Numbers and flags stay as they are written. */
+    private static final ObjectMapper STRICT_JSON = new ObjectMapper()
+            .enable(JsonParser.Feature.STRICT_DUPLICATE_DETECTION)
+            .enable(DeserializationFeature.FAIL_ON_TRAILING_TOKENS)
+            .enable(DeserializationFeature.USE_BIG_DECIMAL_FOR_FLOATS);
+
     private SubmissionFile() {}
 
     /** Reads a file, or standard input for {@code -}. */
@@ -53,6 +67,11 @@ final class SubmissionFile {
     static List<ObjectNode> parse(String file, String text) {
         LoaderOptions options = new LoaderOptions();
         options.setAllowDuplicateKeys(false);
+        options.setNestingDepthLimit(DEEPEST);
+        Optional<List<ObjectNode>> json = json(file, text);
+        if (json.isPresent()) {
+            return json.get();
+        }
         Yaml yaml = new Yaml(
                 new SafeConstructor(options),
                 new Representer(new DumperOptions()),
@@ -66,7 +85,7 @@ final class SubmissionFile {
                     throw CommandFailure.usage(
                             file + ": a submission is a mapping with fields such as queue, name and " + "command");
                 }
-                bodies.add(body(file, fields));
+                bodies.add(body(file, fields, new Budget(file)));
             }
         } catch (YAMLException e) {
             throw CommandFailure.usage(file + " is neither YAML nor JSON: "
@@ -78,26 +97,62 @@ final class SubmissionFile {
         return bodies;
     }
 
-    private static ObjectNode body(String file, Map<?, ?> fields) {
+    /**
+     * The one submission in a text that is JSON. YAML reads most of JSON, but not each of its texts. Empty if the text
+     * is none, or has a field twice, which the reader of YAML reports.
+     */
+    private static Optional<List<ObjectNode>> json(String file, String text) {
+        if (!text.stripLeading().startsWith("{")) {
+            return Optional.empty();
+        }
+        try {
+            Map<?, ?> fields = STRICT_JSON.readValue(text, Map.class);
+            return Optional.of(List.of(body(file, fields, new Budget(file))));
+        } catch (JsonProcessingException e) {
+            return Optional.empty();
+        }
+    }
+
+    /** Ends the reading of a document that is too deep or too large; aliases can make either without end. */
+    private static final class Budget {
+        private final String file;
+        private int values;
+
+        Budget(String file) {
+            this.file = file;
+        }
+
+        void take(int depth) {
+            values++;
+            if (depth > DEEPEST || values > MOST_VALUES) {
+                throw CommandFailure.usage(file + ": a submission has at most " + MOST_VALUES + " values, nested at most "
+                        + DEEPEST + " deep");
+            }
+        }
+    }
+
+    private static ObjectNode body(String file, Map<?, ?> fields, Budget budget) {
         ObjectNode body = DocumentWriter.JSON.createObjectNode();
         fields.forEach((key, value) -> {
             String field = String.valueOf(key);
-            body.set(field, value(file + ": " + field, field, value));
+            body.set(field, value(file + ": " + field, field, value, budget, 1));
         });
         return body;
     }
 
-    private static JsonNode value(String where, String field, @Nullable Object value) {
+    private static JsonNode value(
+            String where, String field, @Nullable Object value, Budget budget, int depth) {
+        budget.take(depth);
         return switch (value) {
             case null -> DocumentWriter.JSON.nullNode();
             case Map<?, ?> map -> {
                 ObjectNode object = DocumentWriter.JSON.createObjectNode();
-                map.forEach((key, item) -> object.set(String.valueOf(key), value(where, "", item)));
+                map.forEach((key, item) -> object.set(String.valueOf(key), value(where, "", item, budget, depth + 1)));
                 yield object;
             }
             case List<?> list -> {
                 ArrayNode array = DocumentWriter.JSON.createArrayNode();
-                list.forEach(item -> array.add(value(where, "", item)));
+                list.forEach(item -> array.add(value(where, "", item, budget, depth + 1)));
                 yield array;
             }
             default -> scalar(where, field, value.toString());

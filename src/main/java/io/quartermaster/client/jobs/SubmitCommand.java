@@ -59,10 +59,9 @@ final class SubmitCommand extends SubmittingCommand {
                 requireWorkers(service, body.path("queue").asText(), workers);
             }
         }
-        Map<String, String> query = isDryRun() ? Map.of("dryRun", "true") : Map.of();
         JsonNode answer = bodies.size() == 1
-                ? service.post(service.path("workloads"), query, bodies.getFirst())
-                : service.post(service.path("workloads", "batches"), query, batch(bodies));
+                ? send(service, service.path("workloads"), bodies.getFirst(), "")
+                : send(service, service.path("workloads", "batches"), batch(bodies), "");
         if (isDryRun()) {
             printDryRun(answer, bodies.size());
             return ExitStatus.OK;

@@ -4,8 +4,15 @@ import com.fasterxml.jackson.databind.JsonNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.connection.ServiceConnection;
+import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.TextStyle;
+import java.io.PrintWriter;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Command;
@@ -21,9 +28,11 @@ import picocli.CommandLine.Option;
             "3:you are not signed in",
             "4:there is no such queue or job, or you may not see it",
             "5:the service refused the job",
-            "6:the service does not answer"
+            "6:the service or Keycloak does not answer, or failed"
         })
 abstract class SubmittingCommand extends PersonCommand {
+
+    private static final Pattern KEY_FORM = Pattern.compile("[!-~]{1,255}");
 
     @Mixin
     private WorkOptions work = new WorkOptions();
@@ -33,6 +42,13 @@ abstract class SubmittingCommand extends PersonCommand {
 
     @Option(names = "--dry-run", description = "Check everything and submit nothing")
     private boolean dryRun;
+
+    @Option(
+            names = "--idempotency-key",
+            paramLabel = "KEY",
+            description = "Name of this submission; a repetition with the same KEY submits nothing twice. Default: a new "
+                    + "one")
+    private @Nullable String key;
 
     @ArgGroup
     private @Nullable AfterSubmission after;
@@ -57,6 +73,29 @@ abstract class SubmittingCommand extends PersonCommand {
         return after != null;
     }
 
+    /**
+     * Sends a submission. If it is unknown whether the service took it, the failure states the key with which the
+     * command can be repeated.
+     *
+     * @param again what else a repetition has to name, in a message
+     */
+    final JsonNode send(ServiceConnection service, String path, JsonNode body, String again) {
+        if (key != null && !KEY_FORM.matcher(key).matches()) {
+            throw CommandFailure.usage("--idempotency-key is 1 to 255 characters of ASCII without a space");
+        }
+        String sent = key == null ? UUID.randomUUID().toString() : key;
+        try {
+            return service.post(path, dryRun ? Map.of("dryRun", "true") : Map.of(), body, sent);
+        } catch (CommandFailure e) {
+            if (dryRun || e.status() != ExitStatus.UNAVAILABLE) {
+                throw e;
+            }
+            List<String> details = new ArrayList<>(e.details());
+            details.add("it may have been submitted; repeat the command" + again + " with --idempotency-key " + sent);
+            throw new CommandFailure(e.status(), e.text(), details, e.requestId());
+        }
+    }
+
     /** Prints the answer to a submission, and waits for the end of the job if asked to. */
     final ExitStatus finish(ServiceConnection service, JsonNode answer, List<JsonNode> submitted) {
         List<String> ids =
@@ -79,8 +118,10 @@ abstract class SubmittingCommand extends PersonCommand {
         } else {
             print(answer, ids, () -> {});
         }
+        // In a format for programs, standard output is the document alone.
+        PrintWriter output = isTable() ? out() : err();
         return new JobWatch(
-                        service, out(), err(), style(), times(), environment().terminal())
+                        service, output, err(), style(), times(), environment().terminal())
                 .untilEnd(ids.getFirst(), chosen.follows());
     }
 
@@ -90,7 +131,7 @@ abstract class SubmittingCommand extends PersonCommand {
                             ? "The service would take this job."
                             : "The service would take these " + count + " jobs.")
                     + " Nothing was submitted.");
-            answer.path("warnings").forEach(warning -> out().println("Warning: " + warning.asText()));
+            answer.path("warnings").forEach(warning -> out().println("Warning: " + TextStyle.printable(warning.asText())));
         });
     }
 }

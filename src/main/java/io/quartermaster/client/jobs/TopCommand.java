@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.commands.TokenClaims;
+import io.quartermaster.client.connection.OutagePatience;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
@@ -58,9 +59,10 @@ final class TopCommand extends PersonCommand {
             throw CommandFailure.usage("--interval is at least 1s");
         }
         ServiceConnection service = service();
+        boolean live = environment().terminal() && isTable() && !once;
+        OutagePatience patience = new OutagePatience(err(), live ? OutagePatience.DEFAULT : Duration.ZERO);
         while (true) {
-            show(service);
-            boolean live = environment().terminal() && isTable() && !once;
+            patience.run(() -> show(service));
             if (!live || out().checkError()) {
                 return ExitStatus.OK;
             }

@@ -9,6 +9,7 @@ import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.LocalTimes;
+import io.quartermaster.client.output.TextStyle;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -98,7 +99,7 @@ final class TryCommand extends PersonCommand {
                     + " of your tenant; -o json lists them.");
         }
         answer.path("warnings").forEach(warning -> lines.add("Warning: " + warning.asText()));
-        return lines;
+        return lines.stream().map(TextStyle::printable).toList();
     }
 
     /** When a simulated workload starts: {@code now}, a time, or that it does not. */

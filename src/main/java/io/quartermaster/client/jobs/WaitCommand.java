@@ -4,10 +4,12 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
+import io.quartermaster.client.connection.OutagePatience;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.TextStyle;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,7 +30,7 @@ import picocli.CommandLine.Parameters;
             "3:you are not signed in",
             "4:there is no such job, or you may not see it",
             "5:the service refused the request",
-            "6:the service does not answer"
+            "6:the service or Keycloak does not answer, or failed"
         },
         footer = {"%nExamples:%n", "  qm wait train-42", "  qm wait train-42 --for started --timeout 10m"})
 final class WaitCommand extends PersonCommand {
@@ -64,11 +66,15 @@ final class WaitCommand extends PersonCommand {
         ServiceConnection service = service();
         WorkloadFinder finder = new WorkloadFinder(service);
         List<String> ids = jobs.stream().map(finder::find).distinct().toList();
+        OutagePatience patience = new OutagePatience(err(), OutagePatience.DEFAULT);
         long begun = System.nanoTime();
         List<JsonNode> reached = new ArrayList<>();
         for (String id : ids) {
             while (true) {
-                JsonNode workload = service.get(service.path("workloads", id)).path("workload");
+                Duration outage =
+                        limit == null ? OutagePatience.DEFAULT : limit.minusNanos(System.nanoTime() - begun);
+                JsonNode workload = patience.get(() -> service.get(service.path("workloads", id)), outage)
+                        .path("workload");
                 if (hasReached(workload)) {
                     reached.add(workload);
                     break;
@@ -88,8 +94,8 @@ final class WaitCommand extends PersonCommand {
                 document,
                 ids,
                 () -> reached.forEach(
-                        workload -> out().println(workload.path("name").asText() + " "
-                                + style().state(workload.path("state").asText()))));
+                        workload -> out().println(TextStyle.printable(workload.path("name").asText()) + " "
+                                + style().state(TextStyle.printable(workload.path("state").asText())))));
         return reached.stream().allMatch(this::isAsWanted) ? ExitStatus.OK : ExitStatus.FAILED;
     }
 

@@ -6,6 +6,7 @@ import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.LocalTimes;
+import io.quartermaster.client.output.TextStyle;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -64,7 +65,7 @@ final class WhyCommand extends PersonCommand {
                             at -> lines.add("Room in pool " + pool.path("pool").asText() + ": " + times.at(at)
                                     + " at the latest (" + times.relative(at) + ")."));
         }
-        return lines;
+        return lines.stream().map(TextStyle::printable).toList();
     }
 
     private static Optional<String> holders(JsonNode pool) {

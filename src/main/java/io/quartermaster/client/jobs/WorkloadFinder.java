@@ -1,9 +1,12 @@
 package io.quartermaster.client.jobs;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import io.quartermaster.client.commands.TokenClaims;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -11,8 +14,9 @@ import java.util.Set;
 import java.util.regex.Pattern;
 
 /**
- * Finds the workload that a person names: by its id, by the beginning of its id, or by its name. A name stands for its
- * only workload, or for its only workload that has not ended.
+ * Finds the workload that a person names: by its id, by the beginning of its id, or by its name. A name stands for the
+ * person's only workload of that name, or for the only one that has not ended. If the person has none, the name stands
+ * for a workload of the tenant in the same way, but not in a command that changes or repeats it.
  */
 final class WorkloadFinder {
 
@@ -23,7 +27,6 @@ final class WorkloadFinder {
     /** How many of the newest workloads are compared with the beginning of an id. */
     private static final int NEWEST = 5_000;
 
-    private static final int SAME_NAME = 500;
     private static final int SHOWN = 10;
 
     private final ServiceConnection service;
@@ -36,41 +39,77 @@ final class WorkloadFinder {
         return ENDED.contains(workload.path("state").asText());
     }
 
-    /** The id of the workload. Fails if there is none, or more than one. */
+    /** The id of the workload, for a command that only reads it. Fails if there is none, or more than one. */
     String find(String text) {
+        return find(text, false);
+    }
+
+    /** As {@link #find(String)}, but a name does not stand for another person's workload. */
+    String findToChange(String text) {
+        return find(text, true);
+    }
+
+    private String find(String text, boolean toChange) {
         String lower = text.toLowerCase(Locale.ROOT);
         if (ID.matcher(lower).matches()) {
             return lower;
         }
-        List<JsonNode> named = service.items(service.path("workloads"), Map.of("name", text), SAME_NAME).stream()
-                .filter(workload -> workload.path("name").asText().equals(text))
-                .toList();
-        if (!named.isEmpty()) {
-            return only("named " + text, named);
+        String caller =
+                TokenClaims.of(service.token().current()).path("preferred_username").asText("");
+        List<JsonNode> named = caller.isEmpty() ? List.of() : named(text, Map.of("submittedBy", caller));
+        if (named.isEmpty()) {
+            named = named(text, Map.of());
         }
-        if (BEGINNING_OF_ID.matcher(lower).matches()) {
-            List<JsonNode> found = service.items(service.path("workloads"), Map.of(), NEWEST).stream()
-                    .filter(workload -> workload.path("id").asText().startsWith(lower))
-                    .toList();
-            if (found.size() > 1) {
-                throw ambiguous("whose id begins with " + text, found);
-            }
-            if (found.size() == 1) {
-                return id(found.getFirst());
+        List<JsonNode> begun = BEGINNING_OF_ID.matcher(lower).matches()
+                ? service.items(service.path("workloads"), Map.of(), NEWEST).stream()
+                        .filter(workload -> id(workload).startsWith(lower))
+                        .toList()
+                : List.of();
+        if (!named.isEmpty() && !begun.isEmpty()) {
+            List<JsonNode> both = new ArrayList<>(named);
+            begun.stream().filter(workload -> !both.contains(workload)).forEach(both::add);
+            if (both.size() > 1) {
+                throw ambiguous("have the name " + text + " or an id that begins with it", both);
             }
         }
-        throw new CommandFailure(
-                ExitStatus.NOT_FOUND,
-                "there is no job " + text + ". Give its id, the beginning of its id, or its name; qm list --all shows"
-                        + " them");
+        if (begun.size() > 1) {
+            throw ambiguous("whose id begins with " + text, begun);
+        }
+        if (begun.size() == 1) {
+            return id(begun.getFirst());
+        }
+        if (named.isEmpty()) {
+            throw new CommandFailure(
+                    ExitStatus.NOT_FOUND,
+                    "there is no job " + text + ". Give its id, the beginning of its id, or its name; qm list --all"
+                            + " shows them");
+        }
+        JsonNode only = only("named " + text, named);
+        String owner = only.path("submittedBy").asText();
+        if (toChange && !caller.isEmpty() && !owner.equals(caller)) {
+            throw new CommandFailure(
+                    ExitStatus.NOT_FOUND,
+                    "you have no job named " + text + "; one of " + owner + " has that name. If you mean it, give its"
+                            + " id: " + id(only));
+        }
+        return id(only);
     }
 
-    private static String only(String how, List<JsonNode> found) {
+    private List<JsonNode> named(String name, Map<String, String> filters) {
+        Map<String, String> query = new LinkedHashMap<>(filters);
+        query.put("name", name);
+        return service.matching(
+                service.path("workloads"),
+                query,
+                workload -> workload.path("name").asText().equals(name));
+    }
+
+    private static JsonNode only(String how, List<JsonNode> found) {
         List<JsonNode> open = found.size() == 1
                 ? found
                 : found.stream().filter(workload -> !hasEnded(workload)).toList();
         if (open.size() == 1) {
-            return id(open.getFirst());
+            return open.getFirst();
         }
         throw ambiguous(how, open.isEmpty() ? found : open);
     }
@@ -83,7 +122,8 @@ final class WorkloadFinder {
                         .limit(SHOWN)
                         .map(workload ->
                                 id(workload) + "  " + workload.path("state").asText() + ", submitted "
-                                        + workload.path("submittedAt").asText())
+                                        + workload.path("submittedAt").asText() + " by "
+                                        + workload.path("submittedBy").asText())
                         .toList(),
                 null);
     }

@@ -11,7 +11,7 @@ public enum ExitStatus {
     NOT_FOUND(4),
     /** The service refused the request: a permission, a rule, the present state, or a limit. */
     REFUSED(5),
-    /** The service or Keycloak does not answer. */
+    /** The service or Keycloak does not answer, or answers with a failure of its own (HTTP 5xx). */
     UNAVAILABLE(6);
 
     private final int code;

@@ -54,6 +54,11 @@ public final class TextStyle {
         return coloured ? "\u001B[" + code + "m" + text + "\u001B[0m" : text;
     }
 
+    /** Whether a text of this process's environment came in the encoding of its locale. */
+    public static boolean isDecoded(String text) {
+        return text.indexOf(REPLACEMENT) < 0;
+    }
+
     /** A line of output, without characters that could steer a terminal; colours, tabs and carriage returns stay. */
     public static String harmless(String line) {
         StringBuilder text = new StringBuilder(line.length());

@@ -87,10 +87,7 @@ final class ContextCommand extends ContextListing {
                 throw CommandFailure.usage(String.valueOf(e.getMessage()));
             }
             contexts().put(context, !keep);
-            if (context.isUnencrypted()) {
-                err().println("qm: warning: " + context.server()
-                        + " is not encrypted; others on the network can read your token. Use https");
-            }
+            warnIfUnencrypted(context);
             ObjectNode document =
                     document(context, name.equals(contexts().read().current()));
             print(document, List.of(name), () -> out().println("Context " + name + " is tenant " + context.tenant()

@@ -8,6 +8,7 @@ import io.quartermaster.client.connection.RealmLogin;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.ReadableDuration;
+import io.quartermaster.client.output.TextStyle;
 import io.quartermaster.client.settings.SavedLogin;
 import io.quartermaster.client.settings.ServerContext;
 import java.io.BufferedReader;
@@ -66,7 +67,11 @@ final class LoginCommand extends PersonCommand {
         ServerContext target = target();
         // A wrong secret file is reported before a request is sent.
         @Nullable String secret = clientId == null ? null : secret();
+        warnIfUnencrypted(target);
         RealmLogin realm = RealmLogin.of(web(), target.server(), target.tenant());
+        if (realm.isUnencrypted()) {
+            warnOfPlainText(realm.issuer());
+        }
         SavedLogin login;
         if (clientId != null && secret != null) {
             login = realm.withSecret(clientId, secret);
@@ -81,16 +86,17 @@ final class LoginCommand extends PersonCommand {
         print(
                 WhoamiCommand.document(target.server().toString(), target.tenant(), claims),
                 List.of(name),
-                () -> out().println("Signed in to tenant " + target.tenant() + " as " + name + "."));
+                () -> out().println("Signed in to tenant " + target.tenant() + " as " + TextStyle.printable(name) + "."));
         return ExitStatus.OK;
     }
 
     private void prompt(RealmLogin.DeviceCode code) {
         err().println("Open this address in a browser, on any device:");
         err().println();
-        err().println("  " + (code.addressWithCode() == null ? code.address() : code.addressWithCode()));
+        err().println("  "
+                + TextStyle.printable(code.addressWithCode() == null ? code.address() : code.addressWithCode()));
         err().println();
-        err().println("and confirm the code " + style().bold(code.userCode()) + " within "
+        err().println("and confirm the code " + style().bold(TextStyle.printable(code.userCode())) + " within "
                 + ReadableDuration.format(code.validFor()) + ".");
         err().flush();
     }

@@ -10,6 +10,7 @@ import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.connection.ServiceReply;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.TextStyle;
 import java.time.Instant;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +57,7 @@ final class WhoamiCommand extends PersonCommand {
     }
 
     private void line(String what, String text) {
-        out().println(String.format("%-8s %s", what, text.isEmpty() ? "-" : text));
+        out().println(String.format("%-8s %s", what, text.isEmpty() ? "-" : TextStyle.printable(text)));
     }
 
     static ObjectNode document(String server, String tenant, JsonNode claims) {

@@ -50,6 +50,37 @@ class TargetChoiceTest {
     }
 
     @Test
+    void aContextOfAnOptionGoesBeforeEveryVariable() {
+        Map<String, String> variables =
+                Map.of("QM_SERVER", "https://three.example.org", "QM_TENANT", "initech", "QM_CONTEXT", "one");
+
+        assertThat(new TargetChoice("two", null, null).resolve(variables, file))
+                .isEqualTo(new ServerContext("two", URI.create("https://two.example.org"), "globex"));
+        assertThat(new TargetChoice("two", null, "acme").resolve(variables, file))
+                .isEqualTo(new ServerContext("two", URI.create("https://two.example.org"), "acme"));
+    }
+
+    @Test
+    void onlyThisMachineIsReachedWithoutANetwork() {
+        for (String here : new String[] {"http://localhost:8080", "http://127.0.0.9", "http://[::1]", "https://a.b"}) {
+            assertThat(ServerContext.isUnencrypted(URI.create(here))).as(here).isFalse();
+        }
+        for (String away : new String[] {"http://a.b", "http://127.example.org", "http://127.0.0.1.example.org"}) {
+            assertThat(ServerContext.isUnencrypted(URI.create(away))).as(away).isTrue();
+        }
+    }
+
+    @Test
+    void anEncryptedServerSendsNobodyToAPlainSignIn() {
+        URI encrypted = URI.create("https://qm.example.org");
+
+        assertThatThrownBy(() -> RealmLogin.requireEncryption(encrypted, "http://id.example.org/realms/acme"))
+                .hasMessageContaining("its sign-in is at http://id.example.org/realms/acme, which is not");
+        RealmLogin.requireEncryption(encrypted, "https://id.example.org/realms/acme");
+        RealmLogin.requireEncryption(URI.create("http://localhost:8080"), "http://localhost:8081/realms/acme");
+    }
+
+    @Test
     void whatIsMissingOrWrongIsNamed(@TempDir Path empty) {
         ContextFile none = new ContextFile(empty);
 

@@ -3,6 +3,7 @@ package io.quartermaster.client.jobs;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.util.Collections;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -32,6 +33,26 @@ class SubmissionFileTest {
         assertThat(SubmissionFile.parse("f", "{\"name\": \"a\", \"hold\": false}"))
                 .singleElement()
                 .hasToString("{\"name\":\"a\",\"hold\":false}");
+    }
+
+    @Test
+    void everyTextOfJsonIsRead() {
+        assertThat(SubmissionFile.parse("f", " {\"name\": \"a\\/b\\ud83d\\ude00\", \"gpus\": 0.50, \"priority\": 5}\n"))
+                .singleElement()
+                .hasToString("{\"name\":\"a/b\ud83d\ude00\",\"gpus\":\"0.50\",\"priority\":5}");
+    }
+
+    @Test
+    void aliasesMakeNoSubmissionWithoutEnd() {
+        StringBuilder growing = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
+        for (int i = 1; i < 6; i++) {
+            growing.append("a%d: &a%d [%s]\n".formatted(i, i, String.join(", ", Collections.nCopies(9, "*a" + (i - 1)))));
+        }
+
+        assertThatThrownBy(() -> SubmissionFile.parse("f", "a: &a [*a]"))
+                .hasMessageStartingWith("f: a submission has at most 100000 values, nested at most 50 deep");
+        assertThatThrownBy(() -> SubmissionFile.parse("f", growing.toString()))
+                .hasMessageStartingWith("f: a submission has at most 100000 values");
     }
 
     @Test
