@@ -192,11 +192,10 @@ public final class AgentCommand implements Callable<Integer> {
     public AgentCommand() {}
 
     public static void main(String... arguments) {
-        System.exit(
-                new CommandLine(new AgentCommand())
-                        .setCommandName("qm agent")
-                        .setExpandAtFiles(false)
-                        .execute(arguments));
+        System.exit(new CommandLine(new AgentCommand())
+                .setCommandName("qm agent")
+                .setExpandAtFiles(false)
+                .execute(arguments));
     }
 
     @Override

@@ -141,8 +141,7 @@ public class BlueprintCatalog {
     /** A client of the operator's realm as the template states it; otherwise that of the template in this program. */
     ClientRepresentation operatorClient(String clientId) {
         return client(operatorRealm(), clientId)
-                .or(() -> client(
-                        fillTemplate(BUILT_IN + OPERATOR_TEMPLATE, Realm.OPERATOR_NAME, "Operator"), clientId))
+                .or(() -> client(fillTemplate(BUILT_IN + OPERATOR_TEMPLATE, Realm.OPERATOR_NAME, "Operator"), clientId))
                 .orElseThrow(() -> new IllegalStateException("no template has a client " + clientId));
     }
 

@@ -101,8 +101,7 @@ class RealmUpkeep {
      * it is, except that it takes passwords in a demonstration.
      */
     private void ensureCommandLine(KeycloakRealm realm, DueRealm due) {
-        RealmAdmin.ensureClient(
-                realm, blueprintCatalog.clientOf(due.plan(), due.tenant(), SignInResource.CLIENT));
+        RealmAdmin.ensureClient(realm, blueprintCatalog.clientOf(due.plan(), due.tenant(), SignInResource.CLIENT));
         if (blueprintCatalog.find(due.plan()).filter(Blueprint::demo).isPresent()) {
             RealmAdmin.enableDirectAccessGrants(realm, SignInResource.CLIENT);
         }

@@ -477,7 +477,9 @@ class ClientProgramTest {
         ClientRun.Result result = client.with("QM_TOKEN", "secret\u0001 \u00e9").run("list", "--debug");
 
         assertThat(result.exitCode()).isEqualTo(2);
-        assertThat(result.err()).startsWith("qm: QM_TOKEN is not an access token").doesNotContain("secret");
+        assertThat(result.err())
+                .startsWith("qm: QM_TOKEN is not an access token")
+                .doesNotContain("secret");
         assertThat(api.requests()).isEmpty();
     }
 
@@ -517,22 +519,24 @@ class ClientProgramTest {
                         200,
                         "{\"workload\":"
                                 + WORKLOAD.replace("\"waiting\"", "\"waiting\",\"reason\":\"r" + escape + "\"")
-                                        .replace("\"submittedAt\"", "\"labels\":{\"l\":\"" + escape + "\"},\"submittedAt\"")
+                                        .replace(
+                                                "\"submittedAt\"",
+                                                "\"labels\":{\"l\":\"" + escape + "\"},\"submittedAt\"")
                                 + ",\"environment\":{\"A\":\"" + escape + "\"}}")
                 .given("GET " + WORKLOADS + "/" + ID + "/explain", 200, "{\"sentence\":\"a" + escape + "\"}")
                 .given("POST /v1/tenants/acme/simulations", 200, "{\"warnings\":[\"w" + escape + "\"]}")
                 .given(
                         "POST " + WORKLOADS + "/" + ID + "/cancel",
                         409,
-                        "{\"detail\":\"d" + escape + "\",\"errors\":[{\"field\":\"" + escape + "\",\"message\":\"m\"}]}");
+                        "{\"detail\":\"d" + escape + "\",\"errors\":[{\"field\":\"" + escape
+                                + "\",\"message\":\"m\"}]}");
 
         List<ClientRun.Result> results = List.of(
                 client.run("show", ID), client.run("why", ID), client.run("try", "-q", "q"), client.run("cancel", ID));
 
-        assertThat(results)
-                .allSatisfy(result -> assertThat(result.out() + result.err())
-                        .contains("\uFFFD")
-                        .doesNotContain("\u001b", "\u0007"));
+        assertThat(results).allSatisfy(result -> assertThat(result.out() + result.err())
+                .contains("\uFFFD")
+                .doesNotContain("\u001b", "\u0007"));
     }
 
     @Test
@@ -550,7 +554,10 @@ class ClientProgramTest {
                         "GET " + WORKLOADS + "?name=train&pageSize=500&pageToken=t&submittedBy=jo",
                         200,
                         "{\"items\":[" + ended + "]}")
-                .given("GET " + WORKLOADS + "?name=train&pageSize=500", 200, "{\"items\":[" + others + "," + ended + "]}")
+                .given(
+                        "GET " + WORKLOADS + "?name=train&pageSize=500",
+                        200,
+                        "{\"items\":[" + others + "," + ended + "]}")
                 .given("POST " + WORKLOADS + "/" + ID + "/clone", 201, "{\"id\":\"new\",\"name\":\"train\"}");
 
         assertThat(client.run("clone", "train", "-o", "name").line()).isEqualTo("new");
@@ -570,8 +577,9 @@ class ClientProgramTest {
             ClientRun.Result refused = client.run(command, "train");
             assertThat(refused.exitCode()).as(command).isEqualTo(4);
             assertThat(refused.err())
-                    .isEqualTo("qm: you have no job named train; one of kim has that name. If you mean it, give its id: "
-                            + ID + "\n");
+                    .isEqualTo(
+                            "qm: you have no job named train; one of kim has that name. If you mean it, give its id: "
+                                    + ID + "\n");
         }
         assertThat(client.run("edit", "train", "--priority", "1").exitCode()).isEqualTo(4);
         assertThat(client.run("cancel", ID).out()).isEqualTo("train is cancelled.\n");
@@ -621,7 +629,8 @@ class ClientProgramTest {
 
         ClientRun.Result lost = client.run("submit", "-q", "q", "--", "true");
         String key = api.requests().getFirst().idempotencyKey();
-        ClientRun.Result repeated = client.run("submit", "-q", "q", "--idempotency-key", key, "-o", "name", "--", "true");
+        ClientRun.Result repeated =
+                client.run("submit", "-q", "q", "--idempotency-key", key, "-o", "name", "--", "true");
 
         assertThat(lost.exitCode()).isEqualTo(6);
         assertThat(lost.err())

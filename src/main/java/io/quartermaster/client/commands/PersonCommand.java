@@ -207,8 +207,8 @@ public abstract class PersonCommand implements Callable<Integer> {
      */
     private BearerToken given(String token, String chosenTenant) {
         if (!BearerToken.FORM.matcher(token).matches()) {
-            throw CommandFailure.usage(TargetChoice.TOKEN_VARIABLE + " is not an access token: it has characters that "
-                    + "no token has");
+            throw CommandFailure.usage(
+                    TargetChoice.TOKEN_VARIABLE + " is not an access token: it has characters that " + "no token has");
         }
         boolean named = context != null || server != null;
         String issuer = TokenClaims.of(token).path("iss").asText("");

@@ -87,8 +87,8 @@ public final class RealmLogin {
                     ExitStatus.UNAVAILABLE,
                     issuer + " does not describe itself as an OpenID provider (HTTP " + described.statusCode() + ")");
         }
-        ENDPOINTS.forEach(endpoint ->
-                requireEncryption(server, provider.path(endpoint).asText("")));
+        ENDPOINTS.forEach(
+                endpoint -> requireEncryption(server, provider.path(endpoint).asText("")));
         return new RealmLogin(web, issuer, signIn.path("clientId").asText(), provider);
     }
 
@@ -98,9 +98,8 @@ public final class RealmLogin {
 
     /** Whether the sign-in crosses a network without encryption. */
     public boolean isUnencrypted() {
-        return Stream.concat(
-                        Stream.of(issuer),
-                        ENDPOINTS.stream().map(endpoint -> provider.path(endpoint).asText("")))
+        return Stream.concat(Stream.of(issuer), ENDPOINTS.stream().map(endpoint -> provider.path(endpoint)
+                        .asText("")))
                 .filter(address -> !address.isEmpty())
                 .anyMatch(address -> ServerContext.isUnencrypted(URI.create(address)));
     }

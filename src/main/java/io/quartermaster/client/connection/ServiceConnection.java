@@ -110,8 +110,7 @@ public final class ServiceConnection {
         return items(path, query, Integer.MAX_VALUE, condition);
     }
 
-    private List<JsonNode> items(
-            String path, Map<String, String> query, int most, Predicate<JsonNode> condition) {
+    private List<JsonNode> items(String path, Map<String, String> query, int most, Predicate<JsonNode> condition) {
         List<JsonNode> items = new ArrayList<>();
         Map<String, String> page = new LinkedHashMap<>(query);
         page.put("pageSize", Integer.toString(Math.min(PAGE, most)));

@@ -76,8 +76,8 @@ final class EditCommand extends PersonCommand {
         Map<String, String> query = dryRun ? Map.of("dryRun", "true") : Map.of();
         JsonNode changed = ServiceConnection.require(service.send("PATCH", path, query, patch, headers))
                 .body();
-        String name = TextStyle.printable(
-                present.body().path("workload").path("name").asText());
+        String name =
+                TextStyle.printable(present.body().path("workload").path("name").asText());
         print(changed, List.of(id), () -> out().println(
                         dryRun ? "The service would do this. Nothing was changed." : name + " is changed."));
         return ExitStatus.OK;

@@ -125,8 +125,8 @@ final class SubmissionFile {
         void take(int depth) {
             values++;
             if (depth > DEEPEST || values > MOST_VALUES) {
-                throw CommandFailure.usage(file + ": a submission has at most " + MOST_VALUES + " values, nested at most "
-                        + DEEPEST + " deep");
+                throw CommandFailure.usage(file + ": a submission has at most " + MOST_VALUES
+                        + " values, nested at most " + DEEPEST + " deep");
             }
         }
     }
@@ -140,8 +140,7 @@ final class SubmissionFile {
         return body;
     }
 
-    private static JsonNode value(
-            String where, String field, @Nullable Object value, Budget budget, int depth) {
+    private static JsonNode value(String where, String field, @Nullable Object value, Budget budget, int depth) {
         budget.take(depth);
         return switch (value) {
             case null -> DocumentWriter.JSON.nullNode();

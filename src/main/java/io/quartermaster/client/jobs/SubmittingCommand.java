@@ -46,8 +46,9 @@ abstract class SubmittingCommand extends PersonCommand {
     @Option(
             names = "--idempotency-key",
             paramLabel = "KEY",
-            description = "Name of this submission; a repetition with the same KEY submits nothing twice. Default: a new "
-                    + "one")
+            description =
+                    "Name of this submission; a repetition with the same KEY submits nothing twice. Default: a new "
+                            + "one")
     private @Nullable String key;
 
     @ArgGroup
@@ -131,7 +132,8 @@ abstract class SubmittingCommand extends PersonCommand {
                             ? "The service would take this job."
                             : "The service would take these " + count + " jobs.")
                     + " Nothing was submitted.");
-            answer.path("warnings").forEach(warning -> out().println("Warning: " + TextStyle.printable(warning.asText())));
+            answer.path("warnings")
+                    .forEach(warning -> out().println("Warning: " + TextStyle.printable(warning.asText())));
         });
     }
 }

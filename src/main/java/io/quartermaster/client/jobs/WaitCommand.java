@@ -71,8 +71,7 @@ final class WaitCommand extends PersonCommand {
         List<JsonNode> reached = new ArrayList<>();
         for (String id : ids) {
             while (true) {
-                Duration outage =
-                        limit == null ? OutagePatience.DEFAULT : limit.minusNanos(System.nanoTime() - begun);
+                Duration outage = limit == null ? OutagePatience.DEFAULT : limit.minusNanos(System.nanoTime() - begun);
                 JsonNode workload = patience.get(() -> service.get(service.path("workloads", id)), outage)
                         .path("workload");
                 if (hasReached(workload)) {
@@ -93,9 +92,10 @@ final class WaitCommand extends PersonCommand {
         print(
                 document,
                 ids,
-                () -> reached.forEach(
-                        workload -> out().println(TextStyle.printable(workload.path("name").asText()) + " "
-                                + style().state(TextStyle.printable(workload.path("state").asText())))));
+                () -> reached.forEach(workload -> out().println(
+                                TextStyle.printable(workload.path("name").asText()) + " "
+                                        + style().state(TextStyle.printable(
+                                                workload.path("state").asText())))));
         return reached.stream().allMatch(this::isAsWanted) ? ExitStatus.OK : ExitStatus.FAILED;
     }
 

@@ -54,8 +54,9 @@ final class WorkloadFinder {
         if (ID.matcher(lower).matches()) {
             return lower;
         }
-        String caller =
-                TokenClaims.of(service.token().current()).path("preferred_username").asText("");
+        String caller = TokenClaims.of(service.token().current())
+                .path("preferred_username")
+                .asText("");
         List<JsonNode> named = caller.isEmpty() ? List.of() : named(text, Map.of("submittedBy", caller));
         if (named.isEmpty()) {
             named = named(text, Map.of());
@@ -98,10 +99,9 @@ final class WorkloadFinder {
     private List<JsonNode> named(String name, Map<String, String> filters) {
         Map<String, String> query = new LinkedHashMap<>(filters);
         query.put("name", name);
-        return service.matching(
-                service.path("workloads"),
-                query,
-                workload -> workload.path("name").asText().equals(name));
+        return service.matching(service.path("workloads"), query, workload -> workload.path("name")
+                .asText()
+                .equals(name));
     }
 
     private static JsonNode only(String how, List<JsonNode> found) {

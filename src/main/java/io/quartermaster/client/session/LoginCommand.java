@@ -86,7 +86,8 @@ final class LoginCommand extends PersonCommand {
         print(
                 WhoamiCommand.document(target.server().toString(), target.tenant(), claims),
                 List.of(name),
-                () -> out().println("Signed in to tenant " + target.tenant() + " as " + TextStyle.printable(name) + "."));
+                () -> out().println(
+                                "Signed in to tenant " + target.tenant() + " as " + TextStyle.printable(name) + "."));
         return ExitStatus.OK;
     }
 

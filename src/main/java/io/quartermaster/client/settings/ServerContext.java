@@ -46,8 +46,7 @@ public record ServerContext(String name, URI server, String tenant) {
     /** Whether what is sent to an address crosses a network without encryption. */
     public static boolean isUnencrypted(URI address) {
         String host = String.valueOf(address.getHost());
-        boolean here =
-                host.equals("localhost") || host.matches("127(\\.[0-9]{1,3}){3}") || host.equals("[::1]");
+        boolean here = host.equals("localhost") || host.matches("127(\\.[0-9]{1,3}){3}") || host.equals("[::1]");
         return !"https".equalsIgnoreCase(address.getScheme()) && !here;
     }
 }

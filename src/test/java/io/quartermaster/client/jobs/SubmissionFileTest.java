@@ -46,7 +46,8 @@ class SubmissionFileTest {
     void aliasesMakeNoSubmissionWithoutEnd() {
         StringBuilder growing = new StringBuilder("a0: &a0 [x, x, x, x, x, x, x, x, x]\n");
         for (int i = 1; i < 6; i++) {
-            growing.append("a%d: &a%d [%s]\n".formatted(i, i, String.join(", ", Collections.nCopies(9, "*a" + (i - 1)))));
+            growing.append(
+                    "a%d: &a%d [%s]\n".formatted(i, i, String.join(", ", Collections.nCopies(9, "*a" + (i - 1)))));
         }
 
         assertThatThrownBy(() -> SubmissionFile.parse("f", "a: &a [*a]"))
