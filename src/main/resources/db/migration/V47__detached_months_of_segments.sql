@@ -67,8 +67,8 @@ begin
     return true;
 end $$;
 
--- This month and the next two. A failure of one is a warning in PostgreSQL's log. A lock that cannot be had is a failure, as
--- the wait for it would hold up others.
+-- Makes the partitions of this month and the next two that have no table yet, which takes no time. A failure of one is a
+-- warning in PostgreSQL's log. A lock that cannot be had is a failure, as the wait for it would hold up others.
 create or replace function make_segment_partitions() returns int language plpgsql security definer
     set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
 declare
@@ -79,33 +79,38 @@ declare
 begin
     select begin_at at time zone 'UTC' into strict first_month from public.segment_months;
     for month in select generate_series(greatest(first_month, this_month), this_month + interval '2 months', interval '1 month') loop
-        begin
-            made := made + public.attach_segment_month(month)::int;
-        exception when others then
-            raise warning 'the partition of % cannot be made: %', to_char(month, 'YYYY-MM'), sqlerrm;
-        end;
+        if to_regclass('public.segment_' || to_char(month, 'YYYY_MM')) is null then
+            begin
+                made := made + public.attach_segment_month(month)::int;
+            exception when others then
+                raise warning 'the partition of % cannot be made: %', to_char(month, 'YYYY-MM'), sqlerrm;
+            end;
+        end if;
     end loop;
     return made;
 end $$;
 
--- The months before this one. PostgreSQL reads all rows of a table that it attaches, so this can take minutes.
+-- Attaches the first month that is missing and can be attached, and returns 1; returns 0 if there is none. One month a call:
+-- PostgreSQL reads all rows of a table that it attaches, which can take minutes, and a time limit that is over would undo
+-- all months of a call.
 create function attach_segment_months() returns int language plpgsql security definer
     set search_path = pg_catalog, pg_temp set lock_timeout = '3s' as $$
 declare
-    this_month timestamp := date_trunc('month', clock_timestamp() at time zone 'UTC');
+    last_month timestamp := date_trunc('month', clock_timestamp() at time zone 'UTC') + interval '2 months';
     first_month timestamp;
     month timestamp;
-    attached int := 0;
 begin
     select begin_at at time zone 'UTC' into strict first_month from public.segment_months;
-    for month in select generate_series(first_month, this_month - interval '1 month', interval '1 month') loop
+    for month in select generate_series(first_month, last_month, interval '1 month') loop
         begin
-            attached := attached + public.attach_segment_month(month)::int;
+            if public.attach_segment_month(month) then
+                return 1;
+            end if;
         exception when others then
             raise warning 'the partition of % cannot be attached: %', to_char(month, 'YYYY-MM'), sqlerrm;
         end;
     end loop;
-    return attached;
+    return 0;
 end $$;
 
 -- The names of the partitions that should be there and are not.

@@ -98,7 +98,7 @@ public class HourCloser {
     private void closeAndLog() {
         try {
             closeDue();
-            attachMonths();
+            attachMonth();
             addMissingSums();
         } catch (RuntimeException | Error e) {
             LOG.error("closing hours failed; the service tries again", e);
@@ -139,26 +139,36 @@ public class HourCloser {
     }
 
     /**
-     * Attaches earlier months that were detached or restored. After the closing, because PostgreSQL reads all rows of
-     * such a month.
+     * Attaches a month that was detached or restored, if there is one. After the closing, because PostgreSQL reads all
+     * rows of such a month.
      */
-    void attachMonths() {
+    void attachMonth() {
         try {
             List<String> missing = missingMonths();
-            if (!missing.isEmpty() && System.nanoTime() - nextAttachNanos >= 0) {
-                nextAttachNanos = System.nanoTime() + ATTACH_RETRY.toNanos();
-                database.run(ATTACH_TIMEOUT, tx -> tx.run("select attach_segment_months()"));
-                missing = missingMonths();
-                if (!missing.isEmpty()) {
-                    LOG.errorf(
-                            "the usage of these months is missing, because their tables are no partitions: %s; the log "
-                                    + "of PostgreSQL says why",
-                            missing);
-                }
-            }
             lag.setMissingMonths(missing.size());
+            if (missing.isEmpty() || System.nanoTime() - nextAttachNanos < 0) {
+                return;
+            }
+            boolean attached = false;
+            try {
+                attached = database.run(
+                        ATTACH_TIMEOUT,
+                        tx -> tx.run("select attach_segment_months() as attached")
+                                        .iterator()
+                                        .next()
+                                        .getInteger("attached")
+                                == 1);
+            } finally {
+                nextAttachNanos = System.nanoTime() + (attached ? 0 : ATTACH_RETRY.toNanos());
+            }
+            missing = missingMonths();
+            lag.setMissingMonths(missing.size());
+            if (!attached && !missing.isEmpty()) {
+                LOG.errorf(
+                        "these months cannot be attached to the segments: %s; the log of PostgreSQL says why", missing);
+            }
         } catch (RuntimeException e) {
-            LOG.error("attaching the months of closed usage failed; the service tries again", e);
+            LOG.error("attaching a month of closed usage failed; the service tries again", e);
         }
     }
 

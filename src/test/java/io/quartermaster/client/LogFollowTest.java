@@ -46,7 +46,10 @@ class LogFollowTest {
 
     @Test
     void aConnectionThatEndsIsMadeAgainAfterTheLastEvent() {
-        api.givenEvents(STREAM, ": still here\n\n" + line("1:0:2", 1, 0, "a", false) + line("1:0:4", 1, 0, "b", true))
+        api.givenEvents(
+                        STREAM,
+                        ": still here\n\n" + line("1:0:2", 1, 0, "a", false) + line("1:0:4", 1, 0, "b", true)
+                                + "event: log\nid: 1:0:6\ndata: {\"att")
                 .given(STREAM, 503, "{\"detail\":\"the database is away\"}")
                 .given(STREAM, 503, "{\"detail\":\"the database is away\"}")
                 .givenEvents(STREAM, line("1:0:6", 1, 0, "c", false) + line("2:0:2", 2, 0, "d", false) + END);

@@ -232,11 +232,11 @@ class SegmentPartitionsIT {
         assertThat(violations()).isNotEmpty();
         assertThat(text(count)).isNotEqualTo(before);
 
-        assertThat(made()).isEqualTo(1);
+        assertThat(attached()).isEqualTo(1);
 
         assertThat(text(count)).isEqualTo(before);
         assertThat(violations()).isEmpty();
-        assertThat(made()).isZero();
+        assertThat(attached()).isZero();
         try (Connection request = upgraded.request()) {
             assertThatThrownBy(() -> text(request, "select count(*) from " + month))
                     .hasMessageContaining("permission denied");
@@ -254,11 +254,11 @@ class SegmentPartitionsIT {
                 text("select pg_get_userbyid(relowner)::text from pg_class where relname = '" + month + "'");
         run("alter table " + month + " owner to postgres");
         try {
-            assertThat(made()).isZero();
+            assertThat(attached()).isZero();
             assertThat(text("select missing_segment_months()")).containsExactly(month);
         } finally {
             run("alter table " + month + " owner to " + owner.getFirst());
-            assertThat(made()).isEqualTo(1);
+            assertThat(attached()).isEqualTo(1);
         }
         assertThat(violations()).isEmpty();
     }
@@ -277,7 +277,7 @@ class SegmentPartitionsIT {
                         .getFirst());
         run("alter table restored rename to " + month);
 
-        assertThat(made()).isEqualTo(1);
+        assertThat(attached()).isEqualTo(1);
 
         assertThat(violations()).isEmpty();
         String copy = "insert into segment select (jsonb_populate_record(s, '%s')).* from segment s where tenant_id"
@@ -302,7 +302,7 @@ class SegmentPartitionsIT {
         try {
             assertThat(made()).isEqualTo(1);
             run("insert into segment select * from kept");
-            closer.attachMonths();
+            closer.attachMonth();
             assertThat(text("select missing_segment_months()")).hasSize(5).doesNotContain(month);
             assertThat(metrics.get("quartermaster.ledger.missing.months")
                             .gauge()
@@ -311,7 +311,7 @@ class SegmentPartitionsIT {
         } finally {
             run("update segment_months set begin_at = begin_at + interval '5 months'");
         }
-        closer.attachMonths();
+        closer.attachMonth();
         assertThat(metrics.get("quartermaster.ledger.missing.months").gauge().value())
                 .isZero();
         run("drop table kept");
@@ -326,9 +326,17 @@ class SegmentPartitionsIT {
     }
 
     private int made() {
-        return database.run(config.statementTimeout(), tx -> tx.run("select make_segment_partitions() as made"))
+        return number("select make_segment_partitions() as number");
+    }
+
+    private int attached() {
+        return number("select attach_segment_months() as number");
+    }
+
+    private int number(String sql) {
+        return database.run(config.statementTimeout(), tx -> tx.run(sql))
                 .iterator()
                 .next()
-                .getInteger("made");
+                .getInteger("number");
     }
 }

@@ -237,11 +237,29 @@ public final class KeycloakRealm {
         credential.setValue(password);
         credential.setTemporary(true);
         keycloak.put(path + "/users/" + encode(user) + "/reset-password", credential);
-        credentials(user).stream()
+        try {
+            passwords(user).forEach(each -> keycloak.put(each + "/userLabel", INVITATION));
+        } catch (RuntimeException e) {
+            // Without the label, the password would look like one that the user has set.
+            removePasswords(user, e);
+            throw e;
+        }
+    }
+
+    private void removePasswords(String user, RuntimeException cause) {
+        try {
+            passwords(user).forEach(keycloak::delete);
+        } catch (RuntimeException e) {
+            cause.addSuppressed(e);
+        }
+    }
+
+    /** The paths of the user's passwords. */
+    private List<String> passwords(String user) {
+        return credentials(user).stream()
                 .filter(each -> CredentialRepresentation.PASSWORD.equals(each.getType()))
-                .forEach(each -> keycloak.put(
-                        path + "/users/" + encode(user) + "/credentials/" + encode(each.getId()) + "/userLabel",
-                        INVITATION));
+                .map(each -> path + "/users/" + encode(user) + "/credentials/" + encode(each.getId()))
+                .toList();
     }
 
     /** Fails when there is no such role. */

@@ -5,6 +5,11 @@ import java.io.FileNotFoundException;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.RandomAccessFile;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharsetDecoder;
+import java.nio.charset.CoderResult;
+import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -24,6 +29,7 @@ import org.jspecify.annotations.Nullable;
  */
 public final class AttemptOutput implements Closeable {
     private static final String PREFIX = "output-";
+    private static final int MAX_CHARACTER_BYTES = 4;
 
     private final Path folder;
     private final long fileBytes;
@@ -76,10 +82,17 @@ public final class AttemptOutput implements Closeable {
         }
     }
 
-    /** The end of the output so far. */
+    /**
+     * The end of the output so far.
+     *
+     * @param totalBytes the length of the whole output up to the end of the text
+     */
     public record Tail(String text, long totalBytes) {}
 
-    /** The total length of the output in {@code folder}, and at most its last {@code maxBytes}. */
+    /**
+     * The total length of the output in {@code folder}, and at most its last {@code maxBytes}. A character at the end
+     * that is not complete is left out.
+     */
     public static Tail tail(Path folder, int maxBytes) throws IOException {
         List<Path> files = files(folder);
         long end = 0;
@@ -97,15 +110,32 @@ public final class AttemptOutput implements Closeable {
                 // The writer has just begun its next file and deleted this one; the later files have the rest.
             }
         }
-        return new Tail(decode(tail, end > tail.length), end);
+        // Its other bytes come with the next tail.
+        int begun = begunCharacter(tail);
+        return new Tail(decode(tail, tail.length - begun, end > tail.length), end - begun);
     }
 
-    /** The total length of the output so far; cheap enough for every round of a loop. */
+    /** The number of bytes at the end that begin a character of UTF-8 and do not complete it. */
+    private static int begunCharacter(byte[] bytes) {
+        for (int count = 1; count <= Math.min(MAX_CHARACTER_BYTES - 1, bytes.length); count++) {
+            int first = bytes[bytes.length - count] & 0xFF;
+            if (first >= 0xC0) {
+                int size = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+                return count < size ? count : 0;
+            }
+            if (first < 0x80) {
+                return 0;
+            }
+        }
+        return 0;
+    }
+
+    /**
+     * The length that {@link #tail} states for the output so far: without a character at its end that is not complete.
+     * Cheap enough for every round of a loop.
+     */
     public static long totalBytes(Path folder) throws IOException {
-        List<Path> files = files(folder);
-        return files.isEmpty()
-                ? 0
-                : offset(files.getLast()) + files.getLast().toFile().length();
+        return tail(folder, MAX_CHARACTER_BYTES).totalBytes();
     }
 
     private static List<Path> files(Path folder) throws IOException {
@@ -128,12 +158,29 @@ public final class AttemptOutput implements Closeable {
         return joined;
     }
 
-    /** Decodes a tail. It may begin inside a character, whose continuation bytes (10xxxxxx) are left out. */
-    private static String decode(byte[] bytes, boolean cut) {
+    /**
+     * Decodes a tail. It may begin inside a character, whose continuation bytes (10xxxxxx) are left out. Each byte that
+     * is not UTF-8, and each NUL, becomes a question mark, so that the text has as many bytes as the output.
+     */
+    private static String decode(byte[] bytes, int to, boolean cut) {
         int from = 0;
-        while (cut && from < Math.min(3, bytes.length) && (bytes[from] & 0xC0) == 0x80) {
+        while (cut && from < Math.min(MAX_CHARACTER_BYTES - 1, to) && (bytes[from] & 0xC0) == 0x80) {
             from++;
         }
-        return new String(bytes, from, bytes.length - from, StandardCharsets.UTF_8);
+        CharsetDecoder decoder = StandardCharsets.UTF_8
+                .newDecoder()
+                .onMalformedInput(CodingErrorAction.REPORT)
+                .onUnmappableCharacter(CodingErrorAction.REPORT);
+        ByteBuffer rest = ByteBuffer.wrap(bytes, from, to - from);
+        CharBuffer text = CharBuffer.allocate(to - from);
+        CoderResult result = decoder.decode(rest, text, true);
+        while (result.isError()) {
+            for (int i = 0; i < result.length(); i++) {
+                text.put('?');
+            }
+            rest.position(rest.position() + result.length());
+            result = decoder.decode(rest, text, true);
+        }
+        return text.flip().toString().replace('\0', '?');
     }
 }

@@ -161,6 +161,9 @@ public final class EventStream {
         private String name = "message";
         private @Nullable String data;
 
+        /** Counts from the end of its event on: an event that breaks off is sent again. */
+        private String nextId = lastId;
+
         Parser(InputStream body, ScheduledExecutorService watch) {
             this.body = body;
             this.lines = new BufferedReader(new InputStreamReader(body, StandardCharsets.UTF_8));
@@ -204,7 +207,7 @@ public final class EventStream {
             switch (field) {
                 case "event" -> name = value;
                 case "data" -> data = data == null ? value : data + "\n" + value;
-                case "id" -> lastId = value;
+                case "id" -> nextId = value;
                 default -> {
                     // Comments and fields that readers ignore.
                 }
@@ -216,7 +219,9 @@ public final class EventStream {
             String event = name;
             data = null;
             name = "message";
-            return text == null || reader.read(new Event(event, WebClient.read(text)));
+            boolean more = text == null || reader.read(new Event(event, WebClient.read(text)));
+            lastId = nextId;
+            return more;
         }
     }
 }

@@ -11,6 +11,7 @@ import io.quartermaster.client.output.ExitStatus;
 import java.util.ArrayList;
 import java.util.List;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
 
 /** {@code qm clone}: submits a workload again. */
@@ -38,6 +39,9 @@ final class CloneCommand extends SubmittingCommand {
             description = "Another program and its arguments, after --")
     private List<String> command = new ArrayList<>();
 
+    @Option(names = "--no-env", description = "Without the variables of the job; those of -e are set")
+    private boolean withoutVariables;
+
     CloneCommand(ClientEnvironment environment) {
         super(environment);
     }
@@ -52,6 +56,9 @@ final class CloneCommand extends SubmittingCommand {
         }
         requireSeparator();
         ObjectNode changes = DocumentWriter.JSON.createObjectNode();
+        if (withoutVariables) {
+            changes.putObject("environment");
+        }
         work().writeTo(changes);
         job().writeTo(changes, environment().variables());
         if (!command.isEmpty()) {

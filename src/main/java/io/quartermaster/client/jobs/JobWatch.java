@@ -56,7 +56,7 @@ final class JobWatch {
                     .path("workload");
             boolean ended = WorkloadFinder.hasEnded(workload);
             if (ended && output != null) {
-                awaitEnd(output);
+                awaitEnd(output, id);
             }
             String state = describe(workload);
             if (!state.equals(shown)) {
@@ -95,9 +95,12 @@ final class JobWatch {
                 .read();
     }
 
-    private static void awaitEnd(Thread output) {
+    private void awaitEnd(Thread output, String id) {
         try {
-            output.join(LAST_OUTPUT);
+            if (!output.join(LAST_OUTPUT)) {
+                err.println(style.faint("qm: ") + "the output is not complete here; see its end with: qm logs " + id);
+                err.flush();
+            }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
         }

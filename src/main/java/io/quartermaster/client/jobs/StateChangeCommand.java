@@ -107,7 +107,12 @@ abstract class StateChangeCommand extends PersonCommand {
                 Thread.currentThread().interrupt();
                 return workload;
             }
-            workload = service.get(service.path("workloads", id)).path("workload");
+            try {
+                workload = service.get(service.path("workloads", id)).path("workload");
+            } catch (CommandFailure e) {
+                // The service took the request; only what became of it is not known yet.
+                return workload;
+            }
         }
         return workload;
     }

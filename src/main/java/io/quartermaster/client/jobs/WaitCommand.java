@@ -72,8 +72,17 @@ final class WaitCommand extends PersonCommand {
         for (String id : ids) {
             while (true) {
                 Duration outage = limit == null ? OutagePatience.DEFAULT : limit.minusNanos(System.nanoTime() - begun);
-                JsonNode workload = patience.get(() -> service.get(service.path("workloads", id)), outage)
-                        .path("workload");
+                JsonNode workload;
+                try {
+                    workload = patience.get(() -> service.get(service.path("workloads", id)), outage)
+                            .path("workload");
+                } catch (CommandFailure e) {
+                    if (limit != null && e.status() == ExitStatus.UNAVAILABLE) {
+                        throw new CommandFailure(
+                                ExitStatus.FAILED, "the service did not answer until " + timeout + " were over");
+                    }
+                    throw e;
+                }
                 if (hasReached(workload)) {
                     reached.add(workload);
                     break;

@@ -251,10 +251,13 @@ class LogStreams {
                 offset = 0;
             }
             boolean ended = attemptEnded || output.ended();
-            boolean rests = before != null && before.bytes() == output.bytes();
+            boolean again = before != null && before.bytes() == output.bytes();
+            boolean rests = before != null
+                    && again
+                    && System.nanoTime() - before.atNanos() >= config.logPoll().toNanos();
             boolean cut = !ended && LogTailCutter.endsInsideCharacter(output.tail());
-            boolean waits = cut && !rests && (before == null || !before.waited());
-            seen.put(output.key(), new Seen(output.bytes(), waits));
+            boolean waits = cut && !rests && (again || before == null || !before.waited());
+            seen.put(output.key(), seenNow(before, output.bytes(), waits));
             if (waits) {
                 return Collections.emptyIterator();
             }
@@ -283,6 +286,12 @@ class LogStreams {
                 settled.put(output.key(), output.bytes());
             }
             return events.stream().map(Supplier::get).iterator();
+        }
+
+        /** A report that is read again keeps the time of its first reading. */
+        private static Seen seenNow(@Nullable Seen before, long bytes, boolean waits) {
+            boolean again = before != null && before.bytes() == bytes;
+            return new Seen(bytes, waits, again ? before.atNanos() : System.nanoTime());
         }
 
         private String id() {
@@ -335,8 +344,13 @@ class LogStreams {
         }
     }
 
-    /** @param waited whether it ended inside a character, so that nothing of it was sent */
-    private record Seen(long bytes, boolean waited) {}
+    /**
+     * A report of an output.
+     *
+     * @param waited whether it ended inside a character, so that nothing of it was sent
+     * @param atNanos when it was read first, by {@link System#nanoTime}
+     */
+    private record Seen(long bytes, boolean waited, long atNanos) {}
 
     /** The events of one read, in pieces; each is made when the client has read the one before. */
     private static final class Pieces implements Iterator<String> {

@@ -1,5 +1,6 @@
 package io.quartermaster.workloads.logs;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -9,7 +10,11 @@ final class LogTailCutter {
     /** A line that is longer is sent in parts. */
     static final int MAX_LINE_BYTES = 8 * 1024;
 
+    /** The most bytes of an output that an agent reports. */
+    private static final int MAX_TAIL_BYTES = 16 * 1024;
+
     private static final char REPLACEMENT = '\uFFFD';
+    private static final int REPLACEMENT_BYTES = 3;
 
     private LogTailCutter() {}
 
@@ -30,9 +35,11 @@ final class LogTailCutter {
     record Cut(long lostBytes, long fromOffset, List<Line> lines, long endOffset) {}
 
     /**
-     * Returns the lines after the offset. Offsets count from the end of the output, so the last one is its length. A
-     * replacement character counts as one byte: it stands for a byte that was not UTF-8, or for a NUL. So offsets near
-     * several such bytes are approximate.
+     * Returns the lines after the offset. Offsets count from the end of the output, so the last one is its length.
+     *
+     * <p>A replacement character has the three bytes that the work wrote. An agent of an earlier version put it for each
+     * run of bytes that are not UTF-8, too. A tail of more bytes than an agent reads comes from such an agent. There, it
+     * counts as one byte, so offsets near it are approximate.
      *
      * @param tail the stored end of the output
      * @param totalBytes the length of the whole output
@@ -40,23 +47,26 @@ final class LogTailCutter {
      * @param whole whether the rest without a line break is sent, too
      */
     static Cut after(String tail, long totalBytes, long offset, boolean whole) {
-        long storedFrom = Math.max(0, totalBytes - size(tail));
+        int replacement = tail.getBytes(StandardCharsets.UTF_8).length <= Math.min(totalBytes, MAX_TAIL_BYTES)
+                ? REPLACEMENT_BYTES
+                : 1;
+        long storedFrom = Math.max(0, totalBytes - size(tail, replacement));
         long from = Math.max(offset, storedFrom);
         if (from >= totalBytes) {
             return new Cut(0, Math.max(offset, totalBytes), List.of(), Math.max(offset, totalBytes));
         }
         // The bytes of the output from the beginning of the present character on.
-        long left = size(tail);
+        long left = size(tail, replacement);
         int start = 0;
         while (start < tail.length() && totalBytes - left < from) {
-            left -= size(tail, start);
+            left -= sizeAt(tail, start, replacement);
             start += step(tail, start);
         }
         List<Line> lines = new ArrayList<>();
         int begin = start;
         long beginLeft = left;
         for (int i = start; i < tail.length(); i += step(tail, i)) {
-            long next = left - size(tail, i);
+            long next = left - sizeAt(tail, i, replacement);
             if (tail.charAt(i) == '\n') {
                 lines.add(line(tail, begin, i, false, totalBytes - next));
                 begin = i + 1;
@@ -85,18 +95,21 @@ final class LogTailCutter {
         return new Line(tail.substring(from, end), partial, endOffset);
     }
 
-    private static long size(String text) {
+    private static long size(String text, int replacement) {
         long size = 0;
         for (int i = 0; i < text.length(); i += step(text, i)) {
-            size += size(text, i);
+            size += sizeAt(text, i, replacement);
         }
         return size;
     }
 
     /** The number of bytes of the character at this index. */
-    private static int size(String text, int index) {
+    private static int sizeAt(String text, int index, int replacement) {
         int character = text.codePointAt(index);
-        if (character == REPLACEMENT || character < 0x80) {
+        if (character == REPLACEMENT) {
+            return replacement;
+        }
+        if (character < 0x80) {
             return 1;
         }
         return character < 0x800 ? 2 : character < 0x10000 ? 3 : 4;

@@ -51,6 +51,33 @@ class AttemptOutputTest {
         assertThat(AttemptOutput.tail(folder, 7).text()).isEqualTo("a€€");
     }
 
+    @Test
+    void aCharacterThatIsNotCompleteComesWithTheNextTail() throws IOException {
+        byte[] globe = "ok\n\uD83C\uDF10!\n".getBytes(StandardCharsets.UTF_8);
+        try (AttemptOutput attemptOutput = new AttemptOutput(folder, 1_000)) {
+            for (int written = 4; written < 7; written++) {
+                attemptOutput.append(globe, written == 4 ? 4 : 0);
+                if (written > 4) {
+                    attemptOutput.append(new byte[] {globe[written - 1]}, 1);
+                }
+                assertThat(AttemptOutput.tail(folder, 100)).isEqualTo(new AttemptOutput.Tail("ok\n", 3));
+            }
+            attemptOutput.append(new byte[] {globe[6], globe[7], globe[8]}, 3);
+        }
+
+        assertThat(AttemptOutput.tail(folder, 100)).isEqualTo(new AttemptOutput.Tail("ok\n\uD83C\uDF10!\n", 9));
+    }
+
+    @Test
+    void aByteThatIsNoTextBecomesOneQuestionMark() throws IOException {
+        byte[] bytes = {'a', (byte) 0xFF, (byte) 0xFE, 'b', 0, (byte) 0xE4, (byte) 0xB8, 'c', (byte) 0x80, '\n'};
+        try (AttemptOutput attemptOutput = new AttemptOutput(folder, 1_000)) {
+            attemptOutput.append(bytes, bytes.length);
+        }
+
+        assertThat(AttemptOutput.tail(folder, 100)).isEqualTo(new AttemptOutput.Tail("a??b???c?\n", bytes.length));
+    }
+
     private long kept() throws IOException {
         try (Stream<Path> files = Files.list(folder)) {
             return files.mapToLong(file -> file.toFile().length()).sum();

@@ -85,6 +85,15 @@ class LogTailCutterTest {
     }
 
     @Test
+    void aReplacementCharacterThatTheWorkWroteHasItsThreeBytes() {
+        String tail = "hello\nx\uFFFDy\n";
+
+        assertThat(LogTailCutter.after(tail, bytes(tail), 6, false).lines())
+                .containsExactly(new Line("x\uFFFDy", false, 12));
+        assertThat(LogTailCutter.after(tail, bytes(tail), 12, false).lines()).isEmpty();
+    }
+
+    @Test
     void aLineWithoutEndIsSentInParts() {
         String output = "x".repeat(LogTailCutter.MAX_LINE_BYTES + 5);
 
