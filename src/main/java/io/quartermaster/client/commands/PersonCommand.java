@@ -202,8 +202,8 @@ public abstract class PersonCommand implements Callable<Integer> {
     }
 
     /**
-     * The token of the variable. With an option that names a server it has to be a token of the chosen tenant, so that
-     * no token reaches a server for which it was not meant.
+     * The token of the variable. With an option that names a server it has to be a token of the chosen tenant.
+     * Otherwise it could reach a server for which it was not meant.
      */
     private BearerToken given(String token, String chosenTenant) {
         if (!BearerToken.FORM.matcher(token).matches()) {

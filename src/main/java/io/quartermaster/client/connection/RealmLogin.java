@@ -111,7 +111,7 @@ public final class RealmLogin {
             throw new CommandFailure(
                     ExitStatus.FAILED,
                     server + " is encrypted, but its sign-in is at " + address + ", which is not. Nothing was sent"
-                            + " there; tell your operator");
+                            + " there; inform your operator");
         }
     }
 

@@ -16,7 +16,7 @@ import java.util.regex.Pattern;
 /**
  * Finds the workload that a person names: by its id, by the beginning of its id, or by its name. A name stands for the
  * person's only workload of that name, or for the only one that has not ended. If the person has none, the name stands
- * for a workload of the tenant in the same way, but not in a command that changes or repeats it.
+ * for a workload of the tenant in the same way. It does not in a command that changes or repeats the workload.
  */
 final class WorkloadFinder {
 
