@@ -11,7 +11,9 @@ import jakarta.ws.rs.PathParam;
 import jakarta.ws.rs.Produces;
 import jakarta.ws.rs.core.MediaType;
 import org.eclipse.microprofile.openapi.annotations.Operation;
+import org.eclipse.microprofile.openapi.annotations.media.Content;
 import org.eclipse.microprofile.openapi.annotations.media.Schema;
+import org.eclipse.microprofile.openapi.annotations.responses.APIResponse;
 import org.eclipse.microprofile.openapi.annotations.security.SecurityRequirements;
 import org.eclipse.microprofile.openapi.annotations.tags.Tag;
 
@@ -52,6 +54,10 @@ public class SignInResource {
             summary = "Names the issuer and the client with which people of a tenant sign in",
             description = "Needs no token. The answer has the same form for every well-formed name, whether or not a "
                     + "tenant has it. The operator's people use the name `operator`.")
+    @APIResponse(
+            responseCode = "200",
+            content = @Content(schema = @Schema(implementation = SignIn.class)))
+    @APIResponse(responseCode = "404", ref = "NotFound")
     public Uni<SignIn> get(@PathParam("tenant") String tenant) {
         if (!TenantId.isValid(tenant)) {
             throw ProblemException.invalid("tenant", "\"" + tenant + "\" is not an id of a tenant", TenantId.ACCEPTED);

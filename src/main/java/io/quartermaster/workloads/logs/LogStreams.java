@@ -290,8 +290,10 @@ class LogStreams {
 
         /** A report that is read again keeps the time of its first reading. */
         private static Seen seenNow(@Nullable Seen before, long bytes, boolean waits) {
-            boolean again = before != null && before.bytes() == bytes;
-            return new Seen(bytes, waits, again ? before.atNanos() : System.nanoTime());
+            return new Seen(
+                    bytes,
+                    waits,
+                    before != null && before.bytes() == bytes ? before.atNanos() : System.nanoTime());
         }
 
         private String id() {
