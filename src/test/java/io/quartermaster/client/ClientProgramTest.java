@@ -618,7 +618,8 @@ class ClientProgramTest {
 
         ClientRun.Result result = client.run("wait", ID, "--timeout", "1s");
 
-        assertThat(result.exitCode()).isEqualTo(6);
+        assertThat(result.exitCode()).isEqualTo(1);
+        assertThat(result.err()).endsWith("qm: the end is not known after 1s: a fault\n");
         assertThat(api.requests()).hasSizeBetween(2, 3);
     }
 
@@ -653,7 +654,7 @@ class ClientProgramTest {
 
         ClientRun.Result result = person.run("wait", ID, "--timeout", "0s");
 
-        assertThat(result.exitCode()).isEqualTo(6);
+        assertThat(result.exitCode()).isEqualTo(1);
         assertThat(result.err()).contains("cannot renew the login now (HTTP " + status + ")");
     }
 

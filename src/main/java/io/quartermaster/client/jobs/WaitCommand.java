@@ -79,7 +79,7 @@ final class WaitCommand extends PersonCommand {
                 } catch (CommandFailure e) {
                     if (limit != null && e.status() == ExitStatus.UNAVAILABLE) {
                         throw new CommandFailure(
-                                ExitStatus.FAILED, "the service did not answer until " + timeout + " were over");
+                                ExitStatus.FAILED, "the end is not known after " + timeout + ": " + e.text());
                     }
                     throw e;
                 }

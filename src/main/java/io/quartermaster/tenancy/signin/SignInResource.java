@@ -54,9 +54,7 @@ public class SignInResource {
             summary = "Names the issuer and the client with which people of a tenant sign in",
             description = "Needs no token. The answer has the same form for every well-formed name, whether or not a "
                     + "tenant has it. The operator's people use the name `operator`.")
-    @APIResponse(
-            responseCode = "200",
-            content = @Content(schema = @Schema(implementation = SignIn.class)))
+    @APIResponse(responseCode = "200", content = @Content(schema = @Schema(implementation = SignIn.class)))
     @APIResponse(responseCode = "404", ref = "NotFound")
     public Uni<SignIn> get(@PathParam("tenant") String tenant) {
         if (!TenantId.isValid(tenant)) {

@@ -291,9 +291,7 @@ class LogStreams {
         /** A report that is read again keeps the time of its first reading. */
         private static Seen seenNow(@Nullable Seen before, long bytes, boolean waits) {
             return new Seen(
-                    bytes,
-                    waits,
-                    before != null && before.bytes() == bytes ? before.atNanos() : System.nanoTime());
+                    bytes, waits, before != null && before.bytes() == bytes ? before.atNanos() : System.nanoTime());
         }
 
         private String id() {

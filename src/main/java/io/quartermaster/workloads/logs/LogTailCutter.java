@@ -37,9 +37,9 @@ final class LogTailCutter {
     /**
      * Returns the lines after the offset. Offsets count from the end of the output, so the last one is its length.
      *
-     * <p>A replacement character has the three bytes that the work wrote. An agent of an earlier version put it for each
-     * run of bytes that are not UTF-8, too. A tail of more bytes than an agent reads comes from such an agent. There, it
-     * counts as one byte, so offsets near it are approximate.
+     * <p>A replacement character has the three bytes that the work wrote. An agent of an earlier version put it for
+     * each run of bytes that are not UTF-8, too. A tail of more bytes than an agent reads comes from such an agent.
+     * There, it counts as one byte, so offsets near it are approximate.
      *
      * @param tail the stored end of the output
      * @param totalBytes the length of the whole output
