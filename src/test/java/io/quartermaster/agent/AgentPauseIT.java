@@ -278,9 +278,9 @@ class AgentPauseIT extends RealAgent {
         agentWith(service, cudaCheckpoint("sleep 60"));
         AttemptOrder order = runningCount(service);
         long asked = System.nanoTime();
-        service.order(Orders.paused(order, 3_000));
+        service.order(Orders.paused(order, 6_000));
         assertThat(awaitEnd(service, order).outcome()).isEqualTo(Outcome.PREEMPTED);
-        assertThat((System.nanoTime() - asked) / 1_000_000).isLessThan(8_000);
+        assertThat((System.nanoTime() - asked) / 1_000_000).isLessThan(11_000);
         assertThat(folder.resolve("callback")).hasContent("called");
     }
 
