@@ -7,7 +7,7 @@ import java.util.Map;
 import picocli.CommandLine.Help.Ansi;
 
 /**
- * What a command finds around it.
+ * The environment of a command: its variables, folders, input and terminal.
  *
  * @param variables the environment variables
  * @param home the person's home folder

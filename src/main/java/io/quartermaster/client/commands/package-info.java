@@ -1,7 +1,7 @@
 /**
- * What the commands of people have in common.
+ * The parts that all commands of people share.
  *
- * <p>Owns: the options of every command and its end; what a command finds around it; the list of commands; the claims
+ * <p>Owns: the options of every command and its end; the environment of a command; the list of commands; the claims
  * of a token as a person reads them.
  *
  * <p>Does not own: the commands ({@code client.session}, {@code client.jobs}); requests ({@code client.connection});

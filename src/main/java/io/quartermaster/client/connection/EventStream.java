@@ -33,7 +33,7 @@ public final class EventStream {
     /** An event with its data, which is JSON. */
     public record Event(String name, JsonNode data) {}
 
-    /** What becomes of the events. */
+    /** Receives the events of a stream, and its outages. */
     public interface Reader {
 
         /** Returns whether further events are wanted. */

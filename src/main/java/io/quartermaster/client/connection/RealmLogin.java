@@ -58,7 +58,7 @@ public final class RealmLogin {
         this.provider = provider;
     }
 
-    /** What a person does to sign in. */
+    /** The code that a person enters at an address to sign in, and how long it is valid. */
     public record DeviceCode(
             String userCode, String address, @Nullable String addressWithCode, Duration validFor) {}
 

@@ -2,7 +2,7 @@ package io.quartermaster.client.jobs;
 
 import picocli.CommandLine.Option;
 
-/** What a command does after it has submitted a job; at most one of the options is given. */
+/** The options to wait for a submitted job, or to follow it; at most one is given. */
 final class AfterSubmission {
 
     /** Without {@code --follow}, the presence of this object says it already. */

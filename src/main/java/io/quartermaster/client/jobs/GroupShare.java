@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** What the policies of a tenant grant, and what their work holds at present. */
+/** The quotas that the policies of a tenant grant, and the amounts that their work holds at present. */
 final class GroupShare {
 
     private final Map<String, JsonNode> policies = new HashMap<>();
@@ -39,7 +39,7 @@ final class GroupShare {
             Optional<BigDecimal> limit,
             BigDecimal queued) {
 
-        /** What the group can still start within its reservation, and beyond it. */
+        /** The amounts that the group can still start within its reservation, and up to its limit. */
         String room() {
             BigDecimal within = reserved.subtract(used).max(BigDecimal.ZERO);
             return text(within) + " reserved"

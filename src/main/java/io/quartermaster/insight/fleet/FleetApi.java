@@ -115,7 +115,7 @@ final class FleetApi {
             @Nullable Instant endedAt,
             @Nullable String endReason) {}
 
-    /** What waits for one reason. */
+    /** The work that waits for one reason. */
     @Schema(name = "WaitingWork", description = "The work of all tenants that waits for one reason.")
     @JsonInclude(JsonInclude.Include.NON_NULL)
     record Waiting(
