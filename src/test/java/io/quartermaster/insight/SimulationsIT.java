@@ -160,6 +160,7 @@ class SimulationsIT {
     void whatIsForetoldComesTrue() {
         eventually(A, submit(A, "a-1"), "starting");
         Response foretold = simulate(memberToken(A, "rnd-member"), workloads(3));
+        assertThat(foretold.<Boolean>path("complete")).as(foretold.asString()).isTrue();
         assertThat(time(foretold, "workloads[0].startsAt")).isEqualTo(time(foretold, "asOf"));
         assertThat(time(foretold, "workloads[1].startsAt")).isEqualTo(time(foretold, "asOf"));
         assertThat(foretold.<String>path("workloads[2].reasons[0].code")).isEqualTo("LIMIT");
@@ -171,7 +172,11 @@ class SimulationsIT {
         String last = submit(A, "a-4");
         Awaitility.await().atMost(PATIENCE).until(() -> "LIMIT"
                 .equals(get(A, last).path("workload.reason")));
+        awaitCurrentView();
         Response explained = request(viewerToken(A)).get("/v1/tenants/" + A + "/workloads/" + last + "/explain");
+        assertThat(explained.<String>path("outlook.startsAt"))
+                .as(explained.asString())
+                .isNotNull();
         assertThat(time(explained, "outlook.startsAt")).isBetween(third.minusSeconds(5), third.plusSeconds(5));
     }
 
