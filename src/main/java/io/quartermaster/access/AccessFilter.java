@@ -153,6 +153,7 @@ public final class AccessFilter {
                 String tenant = uri.getPathParameters().getFirst("tenant");
                 yield tenantStatus(caller, tenant).map(status -> new Route.Area.OfTenant(tenant, status));
             }
+            case CALLER -> Uni.createFrom().item(new Route.Area.OfCaller());
             case NODE ->
                 Uni.createFrom()
                         .item(new Route.Area.OfNode(uri.getPathParameters().getFirst("node")));

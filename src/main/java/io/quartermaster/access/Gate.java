@@ -35,6 +35,9 @@ final class Gate {
         if (!canSee(caller, route)) {
             return new Verdict.NotFound();
         }
+        if (route.area() instanceof Route.Area.OfCaller && route.access() == Route.Access.READS) {
+            return new Verdict.Pass();
+        }
         if (route.requiredPermission().isEmpty()) {
             return new Verdict.NoPermissionDeclared();
         }
@@ -61,6 +64,7 @@ final class Gate {
             case Route.Area.OfOperator area -> caller.realm() instanceof Realm.Operator;
             case Route.Area.OfNode area ->
                 caller.node().filter(area.node()::equals).isPresent();
+            case Route.Area.OfCaller area -> true;
             case Route.Area.Unreachable area -> false;
         };
     }

@@ -28,6 +28,9 @@ record Route(Area area, Optional<Permission> requiredPermission, Access access) 
         /** {@code /v1/nodes/{node}/...} */
         record OfNode(String node) implements Area {}
 
+        /** {@code /v1/me}: for every caller alike. */
+        record OfCaller() implements Area {}
+
         /** A route outside these parts. No caller may use it. */
         record Unreachable() implements Area {}
     }

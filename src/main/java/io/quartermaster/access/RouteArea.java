@@ -4,12 +4,14 @@ import java.util.Optional;
 
 /**
  * The part of the API that a route belongs to, by the path that its resource class declares. It does not depend on the
- * request. A route outside the three parts has no area: the gate refuses it to every caller.
+ * request. A route outside these parts has no area: the gate refuses it to every caller.
  */
 enum RouteArea {
     OPERATOR("/v1/operator/"),
     TENANT("/v1/tenants/{tenant}/"),
-    NODE("/v1/nodes/{node}/");
+    NODE("/v1/nodes/{node}/"),
+    /** What the service knows of the caller itself. */
+    CALLER("/v1/me/");
 
     private final String root;
 

@@ -10,6 +10,7 @@ import io.quartermaster.engine.model.PoolId;
 import io.quartermaster.engine.model.QuotaPath;
 import io.quartermaster.engine.model.Reason;
 import io.quartermaster.engine.model.Settings;
+import io.quartermaster.engine.model.ShareExplanation;
 import io.quartermaster.engine.model.Snapshot;
 import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.Workload;
@@ -24,6 +25,7 @@ import io.quartermaster.engine.preemption.ChurnGuard;
 import io.quartermaster.engine.preemption.EvictionPlanner;
 import io.quartermaster.engine.quota.BudgetMeter;
 import io.quartermaster.engine.quota.Budgets;
+import io.quartermaster.engine.quota.ShareExplainer;
 import io.quartermaster.engine.quota.UsageHistory;
 import io.quartermaster.engine.state.DeclaredState;
 import io.quartermaster.engine.state.PoolRequest;
@@ -33,6 +35,7 @@ import io.quartermaster.engine.state.SchedulingClass;
 import io.quartermaster.engine.state.SchedulingState;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -485,6 +488,17 @@ public final class Engine {
         return open.schedulingClass(workload).map(schedulingClass -> new OutlookCalculator(
                         declaredState, open, evictionPlanner, remedyFinder::remedies, nowMillis)
                 .of(workload, schedulingClass, waitReasons.get().perPool()));
+    }
+
+    /**
+     * The numbers behind the fair shares of a path as of the last plan. There is one entry for each scope whose quotas
+     * bind its work, in the order of the scopes.
+     */
+    public List<ShareExplanation> shares(QuotaPath path) {
+        return ensureState().cluster().trees().stream()
+                .flatMap(tree -> ShareExplainer.explain(tree, path).stream())
+                .sorted(Comparator.comparing(ShareExplanation::scope))
+                .toList();
     }
 
     public DeclaredState declaredState() {

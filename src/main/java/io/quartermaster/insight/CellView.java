@@ -3,6 +3,8 @@ package io.quartermaster.insight;
 import io.quartermaster.dispatch.read.CellSnapshot;
 import io.quartermaster.engine.Engine;
 import io.quartermaster.engine.model.Outlook;
+import io.quartermaster.engine.model.QuotaPath;
+import io.quartermaster.engine.model.ShareExplanation;
 import io.quartermaster.engine.model.WaitReasons;
 import io.quartermaster.engine.model.WorkloadId;
 import io.quartermaster.engine.model.WorkloadPhase;
@@ -11,6 +13,7 @@ import io.quartermaster.engine.simulation.Forecaster;
 import io.quartermaster.workloads.OutlookSource;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -71,6 +74,11 @@ final class CellView {
             long until = System.nanoTime() + config.remedyTimeLimit().toNanos();
             return engine.outlook(id, snapshot.asOfMillis(), () -> System.nanoTime() - until > 0);
         });
+    }
+
+    /** The numbers behind the fair shares of a group, for each scope whose quotas bind its work. */
+    List<ShareExplanation> shares(QuotaPath group) {
+        return planned().shares(group);
     }
 
     private Engine planned() {

@@ -114,6 +114,23 @@ class GateTest {
     }
 
     @Test
+    void everyCallerMayReadWhatIsKnownOfItself() {
+        Route reads = new Route(new Route.Area.OfCaller(), Optional.empty(), Route.Access.READS);
+        Route writes = new Route(new Route.Area.OfCaller(), Optional.empty(), Route.Access.WRITES);
+        List<Caller> callers = List.of(
+                caller(ACME, Set.of(), Optional.empty()),
+                caller(OPERATOR, Set.of(Role.OPERATOR), Optional.empty()),
+                caller(OPERATOR, Set.of(Role.AGENT), Optional.of("n1")));
+
+        assertThat(RouteArea.of("/v1/me")).contains(RouteArea.CALLER);
+        assertThat(RouteArea.of("/v1/mean")).isEmpty();
+        assertThat(callers).allSatisfy(caller -> {
+            assertThat(decide(caller, reads)).isEqualTo(new Gate.Verdict.Pass());
+            assertThat(decide(caller, writes)).isEqualTo(new Gate.Verdict.NoPermissionDeclared());
+        });
+    }
+
+    @Test
     void routeOutsideThePartsOfTheApiIsNobodys() {
         assertThat(RouteArea.of("/v1/pools")).isEmpty();
         assertThat(RouteArea.of("/v1/tenants")).isEmpty();

@@ -69,6 +69,11 @@ record Contract(JsonNode document, List<Call> calls) {
             return path.startsWith("/v1/operator/");
         }
 
+        /** What the service knows of the caller itself: every caller may ask. */
+        boolean ofCaller() {
+            return path.equals("/v1/me");
+        }
+
         boolean ofNode() {
             return path.startsWith("/v1/nodes/{node}/");
         }

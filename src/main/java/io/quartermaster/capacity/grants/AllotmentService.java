@@ -30,6 +30,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.UUID;
 import org.hibernate.reactive.mutiny.Mutiny;
@@ -47,6 +48,7 @@ public class AllotmentService {
     private final SystemDatabase database;
     private final TenantAllotments tenantAllotments;
     private final PoolStore pools;
+    private final PoolShareSource shares;
     private final NodeIsolationRule nodeIsolationRule;
     private final AllotmentGuard guard;
     private final CapacityReservationStore reservations;
@@ -60,6 +62,7 @@ public class AllotmentService {
             SystemDatabase database,
             TenantAllotments tenantAllotments,
             PoolStore pools,
+            PoolShareSource shares,
             NodeIsolationRule nodeIsolationRule,
             AllotmentGuard guard,
             CapacityReservationStore reservations,
@@ -71,6 +74,7 @@ public class AllotmentService {
         this.database = database;
         this.tenantAllotments = tenantAllotments;
         this.pools = pools;
+        this.shares = shares;
         this.nodeIsolationRule = nodeIsolationRule;
         this.guard = guard;
         this.reservations = reservations;
@@ -100,7 +104,17 @@ public class AllotmentService {
     Uni<List<PoolApi.TenantView>> poolsOf(TenantId tenant) {
         return transactions
                 .in(tenant, session -> tenantAllotments.read(session, tenant))
-                .map(all -> all.stream().map(AllotmentService::tenantView).toList());
+                .chain(all -> database.on(connection -> pools.hardware(
+                                connection,
+                                all.stream()
+                                        .map(TenantAllotments.NamedAllotment::poolId)
+                                        .toList()))
+                        .chain(hardware -> shares.sharesOf(tenant).map(known -> all.stream()
+                                .map(one -> tenantView(
+                                        one,
+                                        Objects.requireNonNull(hardware.get(one.poolId())),
+                                        Optional.ofNullable(known.get(one.poolName()))))
+                                .toList())));
     }
 
     Uni<Response> put(
@@ -464,7 +478,8 @@ public class AllotmentService {
         return "/v1/operator/tenants/" + change.tenant() + "/" + change.resource();
     }
 
-    private static PoolApi.TenantView tenantView(TenantAllotments.NamedAllotment one) {
+    private static PoolApi.TenantView tenantView(
+            TenantAllotments.NamedAllotment one, PoolApi.Hardware hardware, Optional<PoolShareSource.Share> share) {
         QuotaTerms terms = one.allotment().terms();
         QuotaFields fields = QuotaFields.of(terms);
         return new PoolApi.TenantView(
@@ -475,6 +490,12 @@ public class AllotmentService {
                 fields.lendable(),
                 terms.rank(),
                 one.topologyLevels(),
-                one.maxGrace());
+                one.maxGrace(),
+                hardware.hours(),
+                share.map(PoolShareSource.Share::used).orElse(null),
+                share.map(PoolShareSource.Share::fairShare).orElse(null),
+                hardware.gpus(),
+                hardware.largestNode(),
+                hardware.maintenance());
     }
 }

@@ -253,5 +253,65 @@ public final class PoolApi {
             @Schema(
                     description = "the longest that stopped work keeps its devices, even if the grace of its "
                             + "policy is longer")
-            Duration maxGrace) {}
+            Duration maxGrace,
+
+            @Schema(description = "Absent: always open.") @Nullable
+            PoolHours hours,
+
+            @Schema(
+                    description = "GPUs that the tenant's work uses once all preempted work has left. Absent if this "
+                            + "replica cannot know it in time.")
+            @Nullable
+            GpuAmount used,
+
+            @Schema(
+                    description =
+                            "The tenant's fair share at present; `GET /v1/tenants/{tenant}/share` explains it. Absent "
+                                    + "if this replica cannot know it in time.")
+            @Nullable
+            GpuAmount fairShare,
+
+            @Schema(
+                    description =
+                            "The kinds of GPUs of its nodes, in the order of their models; empty for a pool without "
+                                    + "nodes.")
+            List<GpuKind> gpus,
+
+            @Schema(description = "The largest node: the one with the most GPUs. Absent for a pool without nodes.")
+            @Nullable
+            LargestNode largestNode,
+
+            @Schema(
+                    description = "Whether no node of the pool takes new work: all are cordoned, drained, or out of "
+                            + "contact.")
+            boolean maintenance) {}
+
+    /** A kind of GPU that nodes of a pool have. */
+    @Schema(name = "GpuKind", description = "A kind of GPU that nodes of a pool have.")
+    public record GpuKind(
+            @Schema(examples = "NVIDIA H100 80GB HBM3") String model,
+
+            @Schema(description = "Memory of one GPU in MiB.")
+            long memoryMiB,
+
+            @Schema(description = "Whether GPUs of this kind are divided into MIG instances.")
+            boolean mig) {}
+
+    /** The size of a node. */
+    @Schema(name = "LargestNode", description = "The size of the largest node of a pool.")
+    public record LargestNode(
+            int gpus,
+
+            @Schema(description = "Thousandths of processors; absent: unknown.") @Nullable
+            Long cpuMilli,
+
+            @Schema(description = "Memory in MiB; absent: unknown.") @Nullable
+            Long memoryMiB) {}
+
+    /** The properties of a pool that its tenants may know beside their own figures. */
+    public record Hardware(
+            @Nullable PoolHours hours,
+            List<GpuKind> gpus,
+            @Nullable LargestNode largestNode,
+            boolean maintenance) {}
 }

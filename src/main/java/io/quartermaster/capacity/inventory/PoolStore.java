@@ -4,13 +4,18 @@ import io.quartermaster.engine.model.Pool;
 import io.quartermaster.platform.EnumNames;
 import io.quartermaster.platform.GpuAmount;
 import io.smallrye.mutiny.Uni;
+import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import io.vertx.mutiny.sqlclient.SqlConnection;
 import io.vertx.mutiny.sqlclient.Tuple;
 import jakarta.enterprise.context.ApplicationScoped;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 import org.jspecify.annotations.Nullable;
@@ -33,6 +38,27 @@ public class PoolStore {
             from pool p where p.retired_at is null
             """;
 
+    private static final String HARDWARE = """
+            select p.id, p.hours, largest.gpus, largest.cpu_milli, largest.memory_mib,
+                coalesce((select jsonb_agg(distinct jsonb_build_object(
+                            'model', g.model, 'memoryMiB', g.memory_mib, 'mig', g.mig))
+                       from node n join gpu g on g.node_id = n.id
+                      where n.pool_id = p.id and n.retired_at is null), '[]') as kinds,
+                p.capacity_milli is null and not exists (
+                       select 1 from node n join node_contact c on c.node_id = n.id
+                        where n.pool_id = p.id and n.retired_at is null and n.schedulable and c.lost_at is null)
+                    as maintenance
+              from pool p
+              left join lateral (
+                       select (select count(*) from gpu g where g.node_id = n.id)::int as gpus,
+                              coalesce(n.cpu_milli, c.cpu_milli) as cpu_milli,
+                              coalesce(n.memory_mib, c.memory_mib) as memory_mib
+                         from node n left join node_contact c on c.node_id = n.id
+                        where n.pool_id = p.id and n.retired_at is null
+                        order by gpus desc, cpu_milli desc nulls last, memory_mib desc nulls last limit 1) largest on true
+             where p.id = any($1)
+            """;
+
     public Uni<Optional<PoolApi.View>> find(SqlConnection connection, String name, RowLock rowLock) {
         return connection
                 .preparedQuery(SELECT + " and p.name = $1" + rowLock.clause())
@@ -45,6 +71,37 @@ public class PoolStore {
                 .preparedQuery(SELECT + " and p.name > $1 order by p.name limit $2")
                 .execute(Tuple.of(after, max))
                 .map(rows -> RowValues.list(rows, PoolStore::view));
+    }
+
+    /** The hardware of pools, by id. */
+    public Uni<Map<UUID, PoolApi.Hardware>> hardware(SqlConnection connection, Collection<UUID> ids) {
+        return connection
+                .preparedQuery(HARDWARE)
+                .execute(Tuple.of(ids.toArray(UUID[]::new)))
+                .map(rows -> {
+                    Map<UUID, PoolApi.Hardware> byId = new HashMap<>();
+                    rows.forEach(row -> byId.put(row.getUUID("id"), hardware(row)));
+                    return byId;
+                });
+    }
+
+    private static PoolApi.Hardware hardware(Row row) {
+        List<PoolApi.GpuKind> kinds = new ArrayList<>();
+        for (Object kind : row.getJsonArray("kinds")) {
+            JsonObject of = (JsonObject) kind;
+            kinds.add(new PoolApi.GpuKind(of.getString("model"), of.getLong("memoryMiB"), of.getBoolean("mig")));
+        }
+        kinds.sort(Comparator.comparing(PoolApi.GpuKind::model)
+                .thenComparing(PoolApi.GpuKind::memoryMiB)
+                .thenComparing(PoolApi.GpuKind::mig));
+        Integer largest = row.getInteger("gpus");
+        return new PoolApi.Hardware(
+                PoolHours.fromJson(row.getJsonObject("hours")),
+                kinds,
+                largest == null
+                        ? null
+                        : new PoolApi.LargestNode(largest, row.getLong("cpu_milli"), row.getLong("memory_mib")),
+                row.getBoolean("maintenance"));
     }
 
     /** Whether any pool ever had the name. Stored usage refers to pools by name, so a name is never used twice. */

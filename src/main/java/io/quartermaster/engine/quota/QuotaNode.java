@@ -30,6 +30,7 @@ public final class QuotaNode {
     private final DualAmount nonPreemptible = new DualAmount();
     private long weightMilli;
     private long demandGpuMilli;
+    private long uncappedDemandGpuMilli;
     private long fairGpuMilli;
     private long pastGpuMicro;
     private long waitingGpuMilli;
@@ -356,7 +357,13 @@ public final class QuotaNode {
         return demandGpuMilli;
     }
 
-    void setDemandGpuMilli(long gpuMilli) {
+    /** Used plus waiting GPUs, capped only by what the children may demand; as of the last division. */
+    long uncappedDemandGpuMilli() {
+        return uncappedDemandGpuMilli;
+    }
+
+    void setDemand(long uncappedGpuMilli, long gpuMilli) {
+        uncappedDemandGpuMilli = uncappedGpuMilli;
         demandGpuMilli = gpuMilli;
     }
 

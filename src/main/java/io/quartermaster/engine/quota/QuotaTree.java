@@ -246,6 +246,11 @@ public final class QuotaTree {
         pastCounts = true;
     }
 
+    /** Whether past use counts in the division. */
+    boolean pastCounts() {
+        return pastCounts;
+    }
+
     private static long sumUpPast(QuotaNode node) {
         long sum = node.children().isEmpty() ? node.pastGpuMicro() : 0;
         for (QuotaNode child : node.children()) {
@@ -323,11 +328,12 @@ public final class QuotaTree {
         for (QuotaNode child : node.children()) {
             demand += setDemand(child);
         }
+        long uncapped = demand;
         if (!node.isRoot()) {
             demand = Math.min(demand, node.ceilingGpuMilli());
             demand = node.overQuota() ? demand : Math.min(demand, node.reservedGpuMilli());
         }
-        node.setDemandGpuMilli(demand);
+        node.setDemand(uncapped, demand);
         return demand;
     }
 
