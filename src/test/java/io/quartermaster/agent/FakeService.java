@@ -37,6 +37,7 @@ final class FakeService implements AutoCloseable {
     private final Set<UUID> paused = new TreeSet<>();
     private final Set<UUID> forget = new TreeSet<>();
     private final List<SyncRequest> requests = new ArrayList<>();
+    private @Nullable SyncRequest latest;
     private final Map<UUID, AttemptReport> reports = new LinkedHashMap<>();
     private final Map<UUID, String> logs = new LinkedHashMap<>();
     private final long leaseMillis;
@@ -161,8 +162,16 @@ final class FakeService implements AutoCloseable {
         respond(exchange, 200, reply);
     }
 
+    /** Like the service, ignores the reports of a request that arrives after a later one of the same agent. */
     private void take(SyncRequest request) {
+        boolean outdated = latest != null
+                && latest.instanceId().equals(request.instanceId())
+                && latest.sequence() > request.sequence();
         requests.add(request);
+        if (outdated) {
+            return;
+        }
+        latest = request;
         request.attempts().forEach(report -> {
             reports.put(report.attemptId(), report);
             if (report.log() != null) {

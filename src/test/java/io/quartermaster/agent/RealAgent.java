@@ -186,8 +186,9 @@ abstract class RealAgent {
     }
 
     static Ended awaitEnd(FakeService service, AttemptOrder order) {
-        await().atMost(PATIENCE).pollInterval(10, MILLISECONDS).until(() -> service.end(order.attemptId())
-                .isPresent());
-        return service.end(order.attemptId()).orElseThrow();
+        return await().atMost(PATIENCE)
+                .pollInterval(10, MILLISECONDS)
+                .until(() -> service.end(order.attemptId()), Optional::isPresent)
+                .orElseThrow();
     }
 }
