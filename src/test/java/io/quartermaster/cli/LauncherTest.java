@@ -290,7 +290,25 @@ class LauncherTest {
         assertThat(failed.exitCode()).isEqualTo(1);
         assertThat(failed.output())
                 .contains("unit: [ERROR] BookTest.aTest:7 was wrong", "qm: unit FAILED", "target/gate/unit.log")
-                .contains("qm: package passed")
+                .contains("qm: services passed", "qm: cells passed", "qm: processes passed")
+                .doesNotContain("all tests passed");
+    }
+
+    @Test
+    void aFailureOfTheBuildEndsTheGateBeforeTheIntegrationTests() throws Exception {
+        givenAJdk();
+        Path maven = home.resolve("mvnw");
+        Files.writeString(maven, """
+                #!/bin/sh
+                case "$*" in *" package "*) exit 1;; esac
+                """);
+        Files.setPosixFilePermissions(maven, PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        Started failed = start("test");
+
+        assertThat(failed.exitCode()).isEqualTo(1);
+        assertThat(failed.output())
+                .contains("qm: package FAILED", "qm: prepare passed")
                 .doesNotContain("services");
     }
 
