@@ -59,7 +59,7 @@ final class WhatIfWorkloads {
                 id,
                 QuotaTreeBuilder.path(tenant, queue.group()),
                 caller.realm() instanceof Realm.Tenant ? Optional.of(caller.subject()) : Optional.empty(),
-                Optional.of(new ProfileId(profile.id().toString())),
+                Optional.of(new ProfileId(profile.name())),
                 queue.id(),
                 profile.shape(profile.gpus(requestedGpus(asked), requestedMinGpus(asked))),
                 profile.pools(),

@@ -3,6 +3,7 @@ package io.quartermaster.capacity;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.hamcrest.Matchers.contains;
 import static org.hamcrest.Matchers.containsString;
+import static org.hamcrest.Matchers.empty;
 import static org.hamcrest.Matchers.equalTo;
 import static org.hamcrest.Matchers.hasItem;
 import static org.hamcrest.Matchers.hasSize;
@@ -12,6 +13,7 @@ import static org.hamcrest.Matchers.nullValue;
 import io.quarkus.test.junit.QuarkusTest;
 import io.vertx.mutiny.sqlclient.Tuple;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
@@ -216,6 +218,30 @@ class CapacityIT extends OperatorsWork {
         operator().delete(path).then().statusCode(204);
         operator().get(path).then().statusCode(404);
         admin(A).get("/v1/tenants/" + A + "/pools").then().body("items.name", not(hasItem("granted")));
+    }
+
+    @Test
+    void theOrderOfProfilesInAPoolIsSetChangedAndRemoved() {
+        operator()
+                .body(Map.of("name", "ordered", "capacity", "1", "profileOrder", List.of("large", "small")))
+                .post("/v1/operator/pools")
+                .then()
+                .statusCode(201)
+                .body("profileOrder", contains("large", "small"));
+        operator()
+                .header("If-Match", "\"0\"")
+                .body(Map.of("profileOrder", List.of("small", "small")))
+                .patch("/v1/operator/pools/ordered")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("profileOrder"));
+        operator()
+                .header("If-Match", "\"0\"")
+                .body("{\"profileOrder\": null}")
+                .patch("/v1/operator/pools/ordered")
+                .then()
+                .statusCode(200)
+                .body("profileOrder", empty());
     }
 
     @Test

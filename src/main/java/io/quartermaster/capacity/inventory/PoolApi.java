@@ -38,6 +38,14 @@ public final class PoolApi {
             @Nullable
             List<String> topologyLevels,
 
+            @Schema(
+                    description =
+                            "names of the profiles whose work goes first in this pool, in order, whichever tenant "
+                                    + "has them; other profiles come after them; absent: no order",
+                    examples = "[\"large\",\"small\"]")
+            @Nullable
+            List<String> profileOrder,
+
             @Schema(description = "absent: always open") @Nullable
             PoolHours hours,
 
@@ -70,6 +78,7 @@ public final class PoolApi {
                     capacity,
                     elastic != null && elastic,
                     topologyLevels == null ? List.of() : topologyLevels,
+                    profileOrder == null ? List.of() : profileOrder,
                     PoolHours.normalize(hours),
                     waitBeforePreempting == null ? Duration.ZERO : waitBeforePreempting,
                     maxGrace == null ? Settings.DEFAULT_MAX_GRACE : maxGrace,
@@ -101,6 +110,9 @@ public final class PoolApi {
             @Nullable
             List<String> topologyLevels,
 
+            @Schema(description = "Names of the profiles whose work goes first, in order; null removes them.") @Nullable
+            List<String> profileOrder,
+
             @Schema(description = "When the pool is open; null returns to always.") @Nullable
             PoolHours hours,
 
@@ -126,6 +138,7 @@ public final class PoolApi {
                     now.capacity(),
                     now.elastic(),
                     now.topologyLevels(),
+                    now.profileOrder(),
                     now.hours(),
                     now.waitBeforePreempting(),
                     now.maxGrace(),
@@ -141,6 +154,7 @@ public final class PoolApi {
                             capacity,
                             elastic,
                             topologyLevels,
+                            profileOrder,
                             hours,
                             waitBeforePreempting,
                             maxGrace,
@@ -156,6 +170,7 @@ public final class PoolApi {
             @Nullable GpuAmount capacity,
             boolean elastic,
             List<String> topologyLevels,
+            List<String> profileOrder,
             @Nullable PoolHours hours,
             Duration waitBeforePreempting,
             Duration maxGrace,
@@ -189,6 +204,9 @@ public final class PoolApi {
             @Nullable GpuAmount capacity,
             boolean elastic,
             List<String> topologyLevels,
+
+            @Schema(description = "names of the profiles whose work goes first, in order")
+            List<String> profileOrder,
 
             @Schema(description = "absent: always open") @Nullable
             PoolHours hours,
@@ -228,6 +246,7 @@ public final class PoolApi {
                     capacity,
                     elastic,
                     topologyLevels,
+                    profileOrder,
                     hours,
                     waitBeforePreempting,
                     maxGrace,

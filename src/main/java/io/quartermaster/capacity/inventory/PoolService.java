@@ -32,6 +32,8 @@ class PoolService {
     /** As many as the domains that a node may name. */
     private static final int MAX_LEVELS = NodeService.MAX_TOPOLOGY;
 
+    private static final int MAX_PROFILES = 100;
+
     private static final String PATH = "/v1/operator/pools/";
 
     private final SystemDatabase database;
@@ -61,6 +63,7 @@ class PoolService {
             var problems = new ProblemException.Invalid();
             String name = ResourceNames.check(problems, "name", request.name());
             checkLevels(problems, request.settings().topologyLevels());
+            checkProfiles(problems, request.settings().profileOrder());
             PoolHours.check(problems, request.hours());
             request.settings().check(problems);
             problems.throwIfAny();
@@ -121,6 +124,7 @@ class PoolService {
                     problems.throwIfAny();
                     PoolApi.Settings settings = wanted.settings();
                     checkLevels(problems, settings.topologyLevels());
+                    checkProfiles(problems, settings.profileOrder());
                     settings.check(problems);
                     problems.throwIfAny();
                     if (settings.equals(before.settings())) {
@@ -176,6 +180,16 @@ class PoolService {
                 "topologyLevels",
                 "not accepted",
                 "at most " + MAX_LEVELS + " different names, each " + ResourceNames.ACCEPTED);
+    }
+
+    private static void checkProfiles(ProblemException.Invalid problems, List<String> profiles) {
+        problems.check(
+                profiles.size() <= MAX_PROFILES
+                        && profiles.stream().allMatch(ResourceNames::isName)
+                        && Set.copyOf(profiles).size() == profiles.size(),
+                "profileOrder",
+                "not accepted",
+                "at most " + MAX_PROFILES + " different names of profiles, each " + ResourceNames.ACCEPTED);
     }
 
     /** Work in a plain count holds no devices of nodes. */

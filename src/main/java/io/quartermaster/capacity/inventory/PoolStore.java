@@ -26,7 +26,7 @@ public class PoolStore {
 
     private static final String SELECT = """
             select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours,
-                p.wait_before_preempting_ms, p.max_grace_ms, p.tenants_trust_each_other, p.version, p.created_at,
+                p.profile_order, p.wait_before_preempting_ms, p.max_grace_ms, p.tenants_trust_each_other, p.version, p.created_at,
                 coalesce((select sum(a.reserved_milli) from allotment a where a.pool_id = p.id), 0)::bigint
                     as reserved_milli,
                 (select count(*) from node n where n.pool_id = p.id and n.retired_at is null)::int as nodes,
@@ -116,8 +116,8 @@ public class PoolStore {
         return connection
                 .preparedQuery("insert into pool (id, name, placement, share_gpus, capacity_milli, elastic, "
                         + "topology_levels, hours, wait_before_preempting_ms,"
-                        + " max_grace_ms, tenants_trust_each_other) values ($1, $2, $3, $4, $5, $6, $7, "
-                        + "$8, $9, $10, $11)")
+                        + " max_grace_ms, tenants_trust_each_other, profile_order) values ($1, $2, $3, $4, $5, $6, "
+                        + "$7, $8, $9, $10, $11, $12)")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
     }
@@ -126,7 +126,7 @@ public class PoolStore {
         return connection
                 .preparedQuery("update pool set placement = $3, share_gpus = $4, capacity_milli = $5, elastic = $6, "
                         + "topology_levels = $7, hours = $8, wait_before_preempting_ms = $9, max_grace_ms = $10, "
-                        + "tenants_trust_each_other = $11,"
+                        + "tenants_trust_each_other = $11, profile_order = $12,"
                         + " version = version + 1 where id = $1 and name = $2")
                 .execute(tuple(id, name, settings))
                 .replaceWithVoid();
@@ -213,7 +213,8 @@ public class PoolStore {
                 .addValue(PoolHours.toJson(settings.hours()))
                 .addLong(settings.waitBeforePreempting().toMillis())
                 .addLong(settings.maxGrace().toMillis())
-                .addBoolean(settings.tenantsTrustEachOther());
+                .addBoolean(settings.tenantsTrustEachOther())
+                .addArrayOfString(settings.profileOrder().toArray(String[]::new));
     }
 
     private static PoolApi.View view(Row row) {
@@ -225,6 +226,7 @@ public class PoolStore {
                 amount(row.getLong("capacity_milli")),
                 row.getBoolean("elastic"),
                 List.of(row.getArrayOfStrings("topology_levels")),
+                List.of(row.getArrayOfStrings("profile_order")),
                 PoolHours.fromJson(row.getJsonObject("hours")),
                 Duration.ofMillis(row.getLong("wait_before_preempting_ms")),
                 Duration.ofMillis(row.getLong("max_grace_ms")),

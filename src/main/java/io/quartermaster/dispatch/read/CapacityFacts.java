@@ -5,11 +5,13 @@ import io.quartermaster.engine.model.Node;
 import io.quartermaster.engine.model.NodeId;
 import io.quartermaster.engine.model.Pool;
 import io.quartermaster.engine.model.PoolId;
+import io.quartermaster.engine.model.ProfileId;
 import io.quartermaster.platform.db.SystemTransaction;
 import io.vertx.core.json.JsonObject;
 import io.vertx.mutiny.sqlclient.Row;
 import java.time.OffsetDateTime;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
@@ -83,7 +85,9 @@ public final class CapacityFacts {
                             plain.capacity(),
                             Pool.Placement.valueOf(word(row, "placement")),
                             Pool.Sharing.valueOf(word(row, "share_gpus")),
-                            List.of(),
+                            Arrays.stream(row.getArrayOfStrings("profile_order"))
+                                    .map(ProfileId::new)
+                                    .toList(),
                             List.of(row.getArrayOfStrings("topology_levels")),
                             true)
                     .waitingBeforePreempting(row.getLong("wait_before_preempting_ms"));

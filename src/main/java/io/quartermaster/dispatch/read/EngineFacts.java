@@ -252,7 +252,7 @@ public final class EngineFacts {
                 read -> new ResolvedTerms(
                         shape(read),
                         read.pools().stream().map(pools).toList(),
-                        new ProfileId(read.profile().toString()),
+                        new ProfileId(read.profileName()),
                         queue(read.queue())));
     }
 
