@@ -12,10 +12,6 @@ comment on column workload.version is 'counts the changes of what a request may 
 comment on column workload.environment_removed_at is 'an empty environment of a workload that had ended by this time was emptied, or may have been; null: it is as submitted';
 grant update (version, max_runtime_ms, at_head_since) on workload to ${requestRole};
 
--- Lists by start and by end. Lists by submission follow the id, whose first bits are the time.
-create index workload_by_start on workload (tenant_id, started_at, id) where started_at is not null;
-create index workload_by_end on workload (tenant_id, ended_at, id) where ended_at is not null;
-
 -- The labels of workloads as rows: row-level security keeps an index of jsonb from being used, but not one of texts.
 create table workload_label (
     tenant_id    text not null,
