@@ -28,6 +28,11 @@ final class StartPacing {
     private int consecutiveDeaths;
     private long notBeforeMillis;
 
+    /** A clock for the times of this class; only differences between its readings mean something. */
+    static long nowMillis() {
+        return System.nanoTime() / 1_000_000;
+    }
+
     void recordStart(UUID attempt, long nowMillis) {
         starting.put(attempt, nowMillis);
     }

@@ -72,6 +72,15 @@ final class StateFolder implements AutoCloseable {
         return channel;
     }
 
+    /** The visible entries of a folder, in the order of their names. */
+    static List<Path> entries(Path folder) throws IOException {
+        try (Stream<Path> entries = Files.list(folder)) {
+            return entries.filter(entry -> !entry.getFileName().toString().startsWith("."))
+                    .sorted()
+                    .toList();
+        }
+    }
+
     private static boolean isEmpty(Path folder) throws IOException {
         try (Stream<Path> entries = Files.list(folder)) {
             return entries.findAny().isEmpty();
