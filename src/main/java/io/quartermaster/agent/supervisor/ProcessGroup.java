@@ -33,6 +33,7 @@ public final class ProcessGroup {
     private static final Path PROC = Path.of("/proc");
     private static final boolean HAS_PROC = Files.isReadable(PROC.resolve("self/stat"));
     private static final long DRAIN_TIMEOUT_MILLIS = 2_000;
+    private static final int ROUNDS_BEFORE_RELEASE = 10;
 
     enum Signal {
         TERM,
@@ -158,11 +159,14 @@ public final class ProcessGroup {
     /**
      * Stops every process of the attempt until none runs, for at most {@code limitMillis}. A stopped process starts no
      * other; a process that started meanwhile is stopped in the next round.
+     *
+     * <p>A process that has called vfork(2) cannot stop until its child has replaced itself by another program. If the
+     * child was stopped before that, neither would ever move. So all processes continue for a moment after some rounds.
      */
     static boolean stop(long leader, String attemptId, long limitMillis) throws InterruptedException {
         long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(limitMillis);
         int still = 0;
-        while (true) {
+        for (int round = 1; ; round++) {
             Set<Long> moving = new TreeSet<>(members(Optional.of(leader), attemptId));
             moving.removeIf(ProcessGroup::isStopped);
             still = moving.isEmpty() ? still + 1 : 0;
@@ -172,7 +176,11 @@ public final class ProcessGroup {
             if (System.nanoTime() - deadline >= 0) {
                 return false;
             }
-            signal(moving, Signal.STOP);
+            if (!moving.isEmpty() && round % ROUNDS_BEFORE_RELEASE == 0) {
+                resume(leader, attemptId);
+            } else {
+                signal(moving, Signal.STOP);
+            }
             // The JDK has no event for a process that stands still.
             Thread.sleep(10);
         }
