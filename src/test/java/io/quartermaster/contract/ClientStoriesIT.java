@@ -7,9 +7,9 @@ import static io.quartermaster.tenancy.TestTenants.request;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.agent.AgentCommand;
+import io.quartermaster.agent.NodeProcess;
 import io.quartermaster.tenancy.TestTenants;
-import io.restassured.path.json.JsonPath;
+import io.quartermaster.testing.ExternalProgram;
 import io.restassured.response.Response;
 import java.io.IOException;
 import java.math.BigInteger;
@@ -18,13 +18,9 @@ import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.eclipse.microprofile.config.ConfigProvider;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.Assumptions;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 
@@ -38,8 +34,6 @@ class ClientStoriesIT {
     private static final Path PROGRAMS = Path.of("src", "test", "clients");
     private static final Path PYTHON_LIBRARIES = Path.of("target", "client-venv");
     private static final Path TYPESCRIPT_COMPILER = Path.of("target", "typescript", "lib", "tsc.js");
-    private static final Path AGENT =
-            Path.of("target", "it-stories-" + ProcessHandle.current().pid());
     private static final String FLEET = "stories";
     private static final String QUEUE = "story-one";
     private static final String PYTHON = "story-python";
@@ -48,20 +42,11 @@ class ClientStoriesIT {
     private static final List<String> STEPS =
             List.of("submitted once", "watched it start", "explained: ", "cancelled", "used ", "refused as documented");
 
-    private static @Nullable Process agent;
+    private static @Nullable NodeProcess node;
 
     @BeforeAll
     static void twoTenantsAndANode() throws IOException {
-        made(request(operatorToken())
-                .body(Map.of("name", FLEET, "kind", "agent", "region", "north"))
-                .post("/v1/operator/clusters"));
-        made(request(operatorToken())
-                .body(Map.of("name", FLEET, "tenantsTrustEachOther", true))
-                .post("/v1/operator/pools"));
-        made(request(operatorToken())
-                .body(Map.of("name", FLEET, "cluster", FLEET, "pool", FLEET))
-                .post("/v1/operator/nodes"));
-        agent = agent(made(request(operatorToken()).post("/v1/operator/nodes/" + FLEET + "/credential")));
+        node = NodeProcess.start(FLEET, 2);
         TestTenants.provision(PYTHON, TYPESCRIPT);
         for (String tenant : List.of(PYTHON, TYPESCRIPT)) {
             made(request(operatorToken())
@@ -86,10 +71,9 @@ class ClientStoriesIT {
     }
 
     @AfterAll
-    static void endAgent() throws InterruptedException {
-        if (agent != null) {
-            agent.destroy();
-            assertThat(agent.waitFor(1, TimeUnit.MINUTES)).isTrue();
+    static void endNode() throws InterruptedException {
+        if (node != null) {
+            node.close();
         }
     }
 
@@ -98,7 +82,7 @@ class ClientStoriesIT {
         Path python = pythonWithLibraries();
         GeneratedClients.generate();
 
-        GeneratedClients.Ended story = GeneratedClients.end(
+        ExternalProgram.Ended story = ExternalProgram.end(
                 List.of(python.toString(), PROGRAMS.resolve("story.py").toString()),
                 environment(PYTHON, TYPESCRIPT, GeneratedClients.FOLDER.resolve("python")));
 
@@ -107,18 +91,18 @@ class ClientStoriesIT {
 
     @Test
     void generatedTypescriptClientPlaysAStory() throws IOException {
-        String node = node();
+        String program = node();
         GeneratedClients.generate();
         Path folder = Files.createDirectories(GeneratedClients.FOLDER.resolve("typescript-story"));
         for (String file : List.of("story.ts", "tsconfig.json")) {
             Files.copy(PROGRAMS.resolve(file), folder.resolve(file), StandardCopyOption.REPLACE_EXISTING);
         }
         Files.writeString(GeneratedClients.FOLDER.resolve("package.json"), "{\"type\": \"module\"}\n");
-        GeneratedClients.run(List.of(node, TYPESCRIPT_COMPILER.toString(), "--project", folder.toString()));
+        ExternalProgram.run(List.of(program, TYPESCRIPT_COMPILER.toString(), "--project", folder.toString()));
 
-        GeneratedClients.Ended story = GeneratedClients.end(
+        ExternalProgram.Ended story = ExternalProgram.end(
                 List.of(
-                        node,
+                        program,
                         GeneratedClients.FOLDER
                                 .resolve("typescript-built/typescript-story/story.js")
                                 .toString()),
@@ -128,7 +112,7 @@ class ClientStoriesIT {
     }
 
     /** Checks the output of the story, and the service's record of it. */
-    private static void requireStory(String tenant, GeneratedClients.Ended story) {
+    private static void requireStory(String tenant, ExternalProgram.Ended story) {
         assertThat(story.exitCode()).as(story.output()).isZero();
         assertThat(story.output()).contains(STEPS);
         String own = "/v1/tenants/" + tenant;
@@ -160,7 +144,7 @@ class ClientStoriesIT {
     }
 
     private static Path pythonWithLibraries() throws IOException {
-        String python = onPath("python3").orElseThrow(() -> skipped("Python", "there is no python3"));
+        String python = ExternalProgram.onPath("python3").orElseThrow(() -> skipped("Python", "there is no python3"));
         Path wanted = PROGRAMS.resolve("requirements.txt");
         Path present = PYTHON_LIBRARIES.resolve("requirements.txt");
         Path program = PYTHON_LIBRARIES.resolve("bin/python");
@@ -177,7 +161,7 @@ class ClientStoriesIT {
                             "--retries=1",
                             "-r",
                             wanted.toString()))) {
-                GeneratedClients.Ended ended = GeneratedClients.end(command, Map.of());
+                ExternalProgram.Ended ended = ExternalProgram.end(command, Map.of());
                 if (ended.exitCode() != 0) {
                     throw skipped("Python", "its libraries cannot be installed: " + ended.output());
                 }
@@ -188,53 +172,19 @@ class ClientStoriesIT {
     }
 
     private static String node() throws IOException {
-        String node = onPath("node").orElseThrow(() -> skipped("TypeScript", "there is no node"));
-        String version = GeneratedClients.run(List.of(node, "--version")).strip();
+        String program = ExternalProgram.onPath("node").orElseThrow(() -> skipped("TypeScript", "there is no node"));
+        String version = ExternalProgram.run(List.of(program, "--version")).strip();
         if (Integer.parseInt(version.replaceFirst("^v?([0-9]+).*$", "$1")) < FIRST_NODE_WITH_FETCH) {
             throw skipped("TypeScript", "node is of version " + version + " and has no fetch");
         }
-        return node;
-    }
-
-    private static Optional<String> onPath(String program) {
-        return Stream.of(System.getenv().getOrDefault("PATH", "").split(":"))
-                .map(folder -> Path.of(folder, program))
-                .filter(Files::isExecutable)
-                .map(Path::toString)
-                .findFirst();
+        return program;
     }
 
     private static RuntimeException skipped(String language, String reason) {
-        String text = "SKIPPED: the story of the generated " + language + " client: " + reason;
-        System.out.println(text);
-        return Assumptions.abort(text);
+        return ExternalProgram.skipped("the story of the generated " + language + " client", reason);
     }
 
-    /** Starts an agent in its own process, as on a node. */
-    private static Process agent(JsonPath credential) throws IOException {
-        Files.createDirectories(AGENT);
-        ProcessBuilder builder = new ProcessBuilder(
-                        GeneratedClients.java(),
-                        "-cp",
-                        System.getProperty("java.class.path"),
-                        AgentCommand.class.getName(),
-                        "--server=" + ConfigProvider.getConfig().getValue("test.url", String.class),
-                        "--node=" + FLEET,
-                        "--token-url=" + credential.getString("tokenUrl"),
-                        "--client-id=" + credential.getString("clientId"),
-                        "--state-dir=" + AGENT.resolve("state").toAbsolutePath(),
-                        "--isolation=none",
-                        "--trust-tenants",
-                        "--stop-work-on-exit",
-                        "--simulated-gpus=2")
-                .redirectErrorStream(true)
-                .redirectOutput(AGENT.resolve("agent.log").toFile());
-        builder.environment().put("QM_AGENT_SECRET", credential.getString("clientSecret"));
-        return builder.start();
-    }
-
-    private static JsonPath made(Response response) {
+    private static void made(Response response) {
         assertThat(response.statusCode()).as(response.asString()).isIn(200, 201);
-        return response.jsonPath();
     }
 }

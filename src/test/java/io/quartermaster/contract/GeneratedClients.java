@@ -2,6 +2,7 @@ package io.quartermaster.contract;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.quartermaster.testing.ExternalProgram;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -9,7 +10,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /** Clients in three languages. A separate generator program generates them from the committed contract. */
@@ -19,7 +19,6 @@ final class GeneratedClients {
 
     private static final Path GENERATOR = Path.of("target", "client-generator", "openapi-generator-cli.jar");
     private static final Path STAMP = FOLDER.resolve("contract.yaml");
-    private static final long MAX_MINUTES = 5;
 
     private GeneratedClients() {}
 
@@ -34,8 +33,12 @@ final class GeneratedClients {
                     .as("the generator; ./mvnw generate-test-resources fetches it")
                     .exists();
             Files.createDirectories(FOLDER);
-            List<String> command = new ArrayList<>(
-                    List.of(java(), "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-jar", GENERATOR.toString()));
+            List<String> command = new ArrayList<>(List.of(
+                    ExternalProgram.java(),
+                    "-XX:TieredStopAtLevel=1",
+                    "-XX:+UseSerialGC",
+                    "-jar",
+                    GENERATOR.toString()));
             command.addAll(List.of("batch", "--threads", "1"));
             command.add(configured(
                     "java",
@@ -49,7 +52,7 @@ final class GeneratedClients {
                             "modelPackage", "io.quartermaster.client.model")));
             command.add(configured("python", "python", Map.of("packageName", "quartermaster_client")));
             command.add(configured("typescript", "typescript-fetch", Map.of("importFileExtension", ".js")));
-            String output = run(command);
+            String output = ExternalProgram.run(command);
             assertThat(output.lines().filter(line -> line.contains("[main] WARN") || line.contains("ERROR")))
                     .as("what the generator complains of")
                     .isEmpty();
@@ -71,40 +74,5 @@ final class GeneratedClients {
                         "\n"));
         Files.writeString(file, text);
         return file.toString();
-    }
-
-    /** Runs a program to its end and returns its output; fails with the output if the program fails. */
-    static String run(List<String> command) throws IOException {
-        Ended ended = end(command, Map.of());
-        assertThat(ended.exitCode()).as(ended.output()).isZero();
-        return ended.output();
-    }
-
-    /** The exit code and the output of a program. */
-    record Ended(int exitCode, String output) {}
-
-    /** Runs a program to its end, in an environment with these variables added. */
-    static Ended end(List<String> command, Map<String, String> environment) throws IOException {
-        Files.createDirectories(FOLDER);
-        Path log = Files.createTempFile(FOLDER, "run", ".log");
-        ProcessBuilder builder =
-                new ProcessBuilder(command).redirectErrorStream(true).redirectOutput(log.toFile());
-        builder.environment().putAll(environment);
-        Process process = builder.start();
-        try {
-            assertThat(process.waitFor(MAX_MINUTES, TimeUnit.MINUTES))
-                    .as("%s ends in time", command.getFirst())
-                    .isTrue();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            throw new IllegalStateException(e);
-        } finally {
-            process.destroyForcibly();
-        }
-        return new Ended(process.exitValue(), Files.readString(log));
-    }
-
-    static String java() {
-        return Path.of(System.getProperty("java.home"), "bin", "java").toString();
     }
 }

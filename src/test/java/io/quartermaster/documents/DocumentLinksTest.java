@@ -69,6 +69,7 @@ class DocumentLinksTest {
         try (Stream<Path> root = Files.list(Path.of(""))) {
             root.filter(DocumentLinksTest::isPage).forEach(pages::add);
         }
+        pages.add(Path.of("clients", "python", "README.md"));
         for (String folder : List.of("docs", "benchmarks", "deploy", ".github")) {
             if (Files.isDirectory(Path.of(folder))) {
                 try (Stream<Path> files = Files.walk(Path.of(folder))) {

@@ -30,7 +30,16 @@ public final class EnglishChecker {
 
     private static final Path BANNED = Path.of("src/test/resources/english/banned.txt");
     private static final List<String> ROOTS = List.of(
-            "docs", "src/main", "src/test/java", "benchmarks", "deploy", "k8s", "tenants", "openapi", ".github");
+            "docs",
+            "src/main",
+            "src/test/java",
+            "benchmarks",
+            "clients/python/README.md",
+            "deploy",
+            "k8s",
+            "tenants",
+            "openapi",
+            ".github");
 
     /** Sentences that begin with a pronoun where the subject should stand. */
     private static final Pattern BAD_START = Pattern.compile("^(Who|Whoever|Whatever|What is|What was)\\b");
