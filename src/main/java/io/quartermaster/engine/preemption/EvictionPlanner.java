@@ -481,7 +481,8 @@ public final class EvictionPlanner {
             // A gang that moves first may make room elsewhere for others.
             boolean hasGang = onNode.stream()
                     .anyMatch(unit -> unit.candidate().allocation().workers().size() > 1);
-            mayMove = hasGang ? candidate : candidate.and(unit -> moveFeasibility.couldGiveWay(unit, node));
+            PlacementRequest request = preemptor.placementRequest();
+            mayMove = hasGang ? candidate : candidate.and(unit -> moveFeasibility.couldGiveWay(request, unit, node));
         }
         return filterUnits(there, mayMove);
     }

@@ -78,9 +78,20 @@ final class MoveFeasibility {
                 && (shape.gpus() instanceof GpuRequest.Whole || isPartOfOne(shape));
     }
 
-    /** Whether a unit may find a place elsewhere than on a node, or beside other parts on that node. */
-    boolean couldGiveWay(EvictionUnit evictionUnit, NodeId node) {
-        return couldLeave(evictionUnit.candidate(), node) || couldJoinAnother(evictionUnit);
+    /**
+     * Whether a unit may find a place at which it makes room for a request of one worker: elsewhere than on a node, or
+     * beside other parts on that node. A part that moves to an empty GPU of the node helps requests of several parts,
+     * which then share both GPUs, and of memory, of which GPUs have different amounts.
+     */
+    boolean couldGiveWay(PlacementRequest placementRequest, EvictionUnit evictionUnit, NodeId node) {
+        boolean needsMoreThanFreeGpus =
+                switch (placementRequest.shape().gpus()) {
+                    case GpuRequest.Whole whole -> false;
+                    case GpuRequest.Fraction fraction -> fraction.devices() > 1;
+                    case GpuRequest.Memory memory -> true;
+                    case GpuRequest.Mig mig -> false;
+                };
+        return needsMoreThanFreeGpus || couldLeave(evictionUnit.candidate(), node) || couldJoinAnother(evictionUnit);
     }
 
     private static boolean isPartOfOne(Shape shape) {
