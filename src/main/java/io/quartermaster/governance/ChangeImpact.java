@@ -171,7 +171,7 @@ public record ChangeImpact(
             }
             QuotaPath path = QuotaTreeBuilder.path(after.tenant(), policy.group());
             for (PolicyQuota quota : policy.quotas()) {
-                drainWarning(after, byId, policy, quota, held).ifPresent(warnings::add);
+                excessWarning(after, byId, policy, quota, held).ifPresent(warnings::add);
                 graceWarning(after, policy, quota.scope()).ifPresent(warnings::add);
                 tree.parentOf(path, quota.scope())
                         .filter(parent -> exceeds(quota, parent))
@@ -195,12 +195,9 @@ public record ChangeImpact(
                 .findFirst();
     }
 
-    /** Warns that work of a group and of the groups below it ends at the drain date of the quota. */
-    private static Optional<String> drainWarning(
+    /** Warns that a group and the groups below it hold more than the quota allows, and says what becomes of it. */
+    private static Optional<String> excessWarning(
             TenantRules rules, Map<UUID, Policy> byId, Policy policy, PolicyQuota quota, List<HeldAmount> held) {
-        if (quota.terms().drainByMillis().isEmpty()) {
-            return Optional.empty();
-        }
         long bound = policy.overQuota()
                 ? quota.terms().limitGpuMilli().orElse(Long.MAX_VALUE)
                 : quota.terms().reservedGpuMilli();
@@ -218,8 +215,13 @@ public record ChangeImpact(
         if (all <= bound) {
             return Optional.empty();
         }
-        return Optional.of("policy " + policy.name() + " holds " + GpuFormat.gpus(all) + " in "
-                + rules.nameOf(quota.scope()) + "; the service stops what it holds beyond " + new GpuAmount(bound)
+        String holds =
+                "policy " + policy.name() + " holds " + GpuFormat.gpus(all) + " in " + rules.nameOf(quota.scope());
+        if (quota.terms().drainByMillis().isEmpty()) {
+            return Optional.of(holds + ", but its " + (policy.overQuota() ? "limit" : "reserved amount") + " is now "
+                    + new GpuAmount(bound) + ". Excess work continues; no further work starts until it has ended");
+        }
+        return Optional.of(holds + "; the service stops what it holds beyond " + new GpuAmount(bound)
                 + " at " + Instant.ofEpochMilli(quota.terms().drainByMillis().getAsLong())
                 + (stays > bound ? ", except " + new GpuAmount(stays) + " held by work that cannot be preempted" : ""));
     }

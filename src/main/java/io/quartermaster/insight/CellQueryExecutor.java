@@ -25,6 +25,7 @@ class CellQueryExecutor {
 
     private static final Logger LOG = Logger.getLogger(CellQueryExecutor.class);
     private static final int MAX_WAITING = 64;
+    private static final int MAX_WAITING_ADDITIONS = 4;
     private static final long HEAP_DIVISOR = 4;
     /** The memory per workload for the snapshot, the engines and the forecasts of a simulation together. */
     private static final long BYTES_PER_WORKLOAD = 8_192;
@@ -81,10 +82,20 @@ class CellQueryExecutor {
                     // large.
                     LOG.logf(
                             failure instanceof ProblemException ? Logger.Level.DEBUG : Logger.Level.WARN,
-                            "the response has no outlook: %s",
+                            "the response has no numbers of the cell: %s",
                             failure);
                     return Optional.empty();
                 }));
+    }
+
+    /**
+     * Like {@link #queryWithTimeout}, for an answer that is only an addition: empty at once if several questions wait
+     * already, so that such questions never take the places of others.
+     */
+    <T> Uni<Optional<T>> queryIfFree(Function<CellView, T> question) {
+        return waiting.get() > MAX_WAITING_ADDITIONS
+                ? Uni.createFrom().item(Optional.empty())
+                : queryWithTimeout(question);
     }
 
     private static ProblemException busy() {

@@ -54,7 +54,7 @@ class ShareService implements PoolShareSource {
 
     @Override
     public Uni<Map<String, Share>> sharesOf(TenantId tenant) {
-        return cell.queryWithTimeout(view -> {
+        return cell.queryIfFree(view -> {
                     Map<String, Share> shares = new HashMap<>();
                     for (ShareExplanation explanation : view.shares(QuotaPath.of(tenant.value()))) {
                         if (explanation.scope() instanceof Scope.OnePool(PoolId pool)) {

@@ -61,7 +61,9 @@ final class ShareText {
         GpuAmount reserved = new GpuAmount(branch.reservedGpuMilli());
         String sentence =
                 switch (branch.bound()) {
-                    case DEMAND -> "Its fair share is " + fair + ": all that its work uses and waits for";
+                    case DEMAND ->
+                        "Its fair share is " + fair + ": all that its work uses and waits for, as far "
+                                + "as the limits of its groups allow";
                     case LIMIT -> "Its fair share is " + fair + ", its limit; its work would use more";
                     case OVER_QUOTA_OFF ->
                         "Its fair share is " + fair + ", because it may not use more than it reserves";

@@ -226,11 +226,32 @@ class CapacityIT extends OperatorsWork {
                 .body(Map.of("name", "ordered", "capacity", "1", "profileOrder", List.of("large", "small")))
                 .post("/v1/operator/pools")
                 .then()
+                .statusCode(400)
+                .body("errors.field", contains("profileOrder"));
+        operator()
+                .body(Map.of(
+                        "name",
+                        "ordered",
+                        "capacity",
+                        "1",
+                        "tenantsTrustEachOther",
+                        true,
+                        "profileOrder",
+                        List.of("large", "small")))
+                .post("/v1/operator/pools")
+                .then()
                 .statusCode(201)
                 .body("profileOrder", contains("large", "small"));
         operator()
                 .header("If-Match", "\"0\"")
                 .body(Map.of("profileOrder", List.of("small", "small")))
+                .patch("/v1/operator/pools/ordered")
+                .then()
+                .statusCode(400)
+                .body("errors.field", contains("profileOrder"));
+        operator()
+                .header("If-Match", "\"0\"")
+                .body(Map.of("tenantsTrustEachOther", false))
                 .patch("/v1/operator/pools/ordered")
                 .then()
                 .statusCode(400)

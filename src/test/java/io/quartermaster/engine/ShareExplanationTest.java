@@ -131,6 +131,19 @@ class ShareExplanationTest {
     }
 
     @Test
+    void reservationBindsBeforeALimitThatIsHigher() {
+        quota(ACME, 1_000, OptionalLong.of(3_000), OptionalLong.of(1_000), false);
+        engine.apply(List.of(new Change.PoolSet(Pool.ofCount(POOL, 12_000))));
+        submit(ACME, 5);
+        engine.plan(0);
+
+        Branch acme = share(ACME).levels().getFirst().branch();
+
+        assertThat(acme.fairGpuMilli()).isEqualTo(1_000);
+        assertThat(acme.bound()).isEqualTo(ShareBound.OVER_QUOTA_OFF);
+    }
+
+    @Test
     @Tag("properties")
     void everyDivisionKeepsItsRules() {
         AtomicInteger divided = new AtomicInteger();
@@ -170,8 +183,7 @@ class ShareExplanationTest {
                 .as("bound of %s", branch)
                 .isEqualTo(branch.fairGpuMilli() < branch.demandGpuMilli());
         if (branch.bound() == ShareBound.LIMIT) {
-            assertThat(branch.demandGpuMilli())
-                    .isLessThanOrEqualTo(branch.limitGpuMilli().orElseThrow());
+            assertThat(branch.demandGpuMilli()).isEqualTo(branch.limitGpuMilli().orElseThrow());
         }
         if (branch.bound() == ShareBound.OVER_QUOTA_OFF) {
             assertThat(branch.overQuota()).isFalse();

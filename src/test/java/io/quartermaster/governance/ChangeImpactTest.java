@@ -102,6 +102,26 @@ class ChangeImpactTest {
     }
 
     @Test
+    void workBeyondACutThatContinuesIsWarnedOf() {
+        TenantRules before = acme().with(three).with(rnd).with(queue(rnd, three));
+        PolicyQuota cut =
+                new PolicyQuota(Scope.of(H100), QuotaTerms.reserving(1000).withLimit(2000));
+        TenantRules limited = before.with(rnd.with(List.of(cut), true, rnd.userLimitGpuMilli(), rnd.maxRunning()));
+        TenantRules withoutOverQuota =
+                before.with(rnd.with(List.of(cut), false, rnd.userLimitGpuMilli(), rnd.maxRunning()));
+
+        assertThat(ChangeImpact.between(before, limited, List.of(holding(3)), 0).warnings())
+                .containsExactly("policy rnd holds 3 GPUs in h100, but its limit is now 2. Excess work continues; no "
+                        + "further work starts until it has ended");
+        assertThat(ChangeImpact.between(before, withoutOverQuota, List.of(holding(2)), 0)
+                        .warnings())
+                .containsExactly("policy rnd holds 2 GPUs in h100, but its reserved amount is now 1. Excess work "
+                        + "continues; no further work starts until it has ended");
+        assertThat(ChangeImpact.between(before, limited, List.of(holding(2)), 0).warnings())
+                .isEmpty();
+    }
+
+    @Test
     void whatADrainWillStopAndWhatItCannotIsWarnedOf() {
         PolicyQuota drained = new PolicyQuota(
                 Scope.of(H100), QuotaTerms.reserving(1000).withLimit(2000).drainedBy(3_600_000));

@@ -85,6 +85,32 @@ class ShareIT extends TwoTenantsWork {
     }
 
     @Test
+    void poolWhoseNodesAreAllCordonedIsInMaintenance() {
+        rows.run("""
+                insert into pool (id, name) values ('018f0000-0000-7000-8000-000000000001', 'cordoned'),
+                    ('018f0000-0000-7000-8000-000000000002', 'without-nodes')
+                """);
+        rows.run("""
+                insert into node (id, name, cluster_id, pool_id, schedulable)
+                select gen_random_uuid(), 'cordoned-1', (select cluster_id from node where name = 'workloads'), id, false
+                  from pool where name = 'cordoned'
+                """);
+        rows.run(
+                "insert into allotment (tenant_id, pool_id, reserved_milli) select $1, id, 0 from pool "
+                        + "where name in ('cordoned', 'without-nodes')",
+                A);
+
+        request(viewerToken(A))
+                .get("/v1/tenants/" + A + "/pools")
+                .then()
+                .statusCode(200)
+                .body("items.find { it.name == 'cordoned' }.maintenance", equalTo(true))
+                .body("items.find { it.name == 'cordoned' }.largestNode", nullValue())
+                .body("items.find { it.name == 'without-nodes' }.maintenance", equalTo(false))
+                .body("items.find { it.name == 'without-nodes' }.gpus", empty());
+    }
+
+    @Test
     void everyCallerLearnsWhoItIsAndWhatItMayDo() {
         request(member())
                 .get("/v1/me")

@@ -104,17 +104,22 @@ public class AllotmentService {
     Uni<List<PoolApi.TenantView>> poolsOf(TenantId tenant) {
         return transactions
                 .in(tenant, session -> tenantAllotments.read(session, tenant))
-                .chain(all -> database.on(connection -> pools.hardware(
-                                connection,
-                                all.stream()
-                                        .map(TenantAllotments.NamedAllotment::poolId)
-                                        .toList()))
-                        .chain(hardware -> shares.sharesOf(tenant).map(known -> all.stream()
+                .chain(all -> Uni.combine()
+                        .all()
+                        .unis(
+                                database.on(connection -> pools.hardware(
+                                        connection,
+                                        all.stream()
+                                                .map(TenantAllotments.NamedAllotment::poolId)
+                                                .toList())),
+                                shares.sharesOf(tenant))
+                        .asTuple()
+                        .map(known -> all.stream()
                                 .map(one -> tenantView(
                                         one,
-                                        Objects.requireNonNull(hardware.get(one.poolId())),
-                                        Optional.ofNullable(known.get(one.poolName()))))
-                                .toList())));
+                                        Objects.requireNonNull(known.getItem1().get(one.poolId())),
+                                        Optional.ofNullable(known.getItem2().get(one.poolName()))))
+                                .toList()));
     }
 
     Uni<Response> put(

@@ -41,7 +41,8 @@ public final class PoolApi {
             @Schema(
                     description =
                             "names of the profiles whose work goes first in this pool, in order, whichever tenant "
-                                    + "has them; other profiles come after them; absent: no order",
+                                    + "has them; other profiles come after them; only in a pool whose tenants trust each other; "
+                                    + "absent: no order",
                     examples = "[\"large\",\"small\"]")
             @Nullable
             List<String> profileOrder,
@@ -292,16 +293,18 @@ public final class PoolApi {
 
             @Schema(
                     description =
-                            "The kinds of GPUs of its nodes, in the order of their models; empty for a pool without "
-                                    + "nodes.")
+                            "The kinds of the healthy GPUs of its nodes, in the order of their models. This field and "
+                                    + "the next two may be some seconds old.")
             List<GpuKind> gpus,
 
-            @Schema(description = "The largest node: the one with the most GPUs. Absent for a pool without nodes.")
+            @Schema(
+                    description =
+                            "The node in contact with the most healthy GPUs. Absent for a pool without such nodes.")
             @Nullable
             LargestNode largestNode,
 
             @Schema(
-                    description = "Whether no node of the pool takes new work: all are cordoned, drained, or out of "
+                    description = "Whether the pool has nodes and none takes new work: all are cordoned or out of "
                             + "contact.")
             boolean maintenance) {}
 

@@ -63,7 +63,7 @@ class PoolService {
             var problems = new ProblemException.Invalid();
             String name = ResourceNames.check(problems, "name", request.name());
             checkLevels(problems, request.settings().topologyLevels());
-            checkProfiles(problems, request.settings().profileOrder());
+            checkProfiles(problems, request.settings());
             PoolHours.check(problems, request.hours());
             request.settings().check(problems);
             problems.throwIfAny();
@@ -124,7 +124,7 @@ class PoolService {
                     problems.throwIfAny();
                     PoolApi.Settings settings = wanted.settings();
                     checkLevels(problems, settings.topologyLevels());
-                    checkProfiles(problems, settings.profileOrder());
+                    checkProfiles(problems, settings);
                     settings.check(problems);
                     problems.throwIfAny();
                     if (settings.equals(before.settings())) {
@@ -182,7 +182,17 @@ class PoolService {
                 "at most " + MAX_LEVELS + " different names, each " + ResourceNames.ACCEPTED);
     }
 
-    private static void checkProfiles(ProblemException.Invalid problems, List<String> profiles) {
+    /**
+     * The order comes before fair shares, and tenants choose the names of their profiles. So a tenant could put its
+     * work before that of others.
+     */
+    private static void checkProfiles(ProblemException.Invalid problems, PoolApi.Settings settings) {
+        List<String> profiles = settings.profileOrder();
+        problems.check(
+                profiles.isEmpty() || settings.tenantsTrustEachOther(),
+                "profileOrder",
+                "needs a pool whose tenants trust each other, because any of them could name a profile so",
+                "no order, or tenantsTrustEachOther true");
         problems.check(
                 profiles.size() <= MAX_PROFILES
                         && profiles.stream().allMatch(ResourceNames::isName)

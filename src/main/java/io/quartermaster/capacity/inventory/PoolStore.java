@@ -18,11 +18,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 
 /** The table {@code pool}, together with the sums of its nodes and allotments; its queries skip retired pools. */
 @ApplicationScoped
 public class PoolStore {
+
+    private static final Duration HARDWARE_USE = Duration.ofSeconds(10);
+
+    private final Map<UUID, ReadHardware> hardware = new ConcurrentHashMap<>();
 
     private static final String SELECT = """
             select p.id, p.name, p.placement, p.share_gpus, p.capacity_milli, p.elastic, p.topology_levels, p.hours,
@@ -38,24 +43,28 @@ public class PoolStore {
             from pool p where p.retired_at is null
             """;
 
+    /** Broken GPUs and lost nodes do not count; cordoned nodes do. */
     private static final String HARDWARE = """
-            select p.id, p.hours, largest.gpus, largest.cpu_milli, largest.memory_mib,
-                coalesce((select jsonb_agg(distinct jsonb_build_object(
-                            'model', g.model, 'memoryMiB', g.memory_mib, 'mig', g.mig))
-                       from node n join gpu g on g.node_id = n.id
-                      where n.pool_id = p.id and n.retired_at is null), '[]') as kinds,
-                p.capacity_milli is null and not exists (
-                       select 1 from node n join node_contact c on c.node_id = n.id
-                        where n.pool_id = p.id and n.retired_at is null and n.schedulable and c.lost_at is null)
-                    as maintenance
-              from pool p
-              left join lateral (
-                       select (select count(*) from gpu g where g.node_id = n.id)::int as gpus,
-                              coalesce(n.cpu_milli, c.cpu_milli) as cpu_milli,
-                              coalesce(n.memory_mib, c.memory_mib) as memory_mib
-                         from node n left join node_contact c on c.node_id = n.id
-                        where n.pool_id = p.id and n.retired_at is null
-                        order by gpus desc, cpu_milli desc nulls last, memory_mib desc nulls last limit 1) largest on true
+            with sized as (
+                select n.pool_id, n.id, n.schedulable, coalesce(n.cpu_milli, c.cpu_milli) as cpu_milli,
+                       coalesce(n.memory_mib, c.memory_mib) as memory_mib, coalesce(g.gpus, 0)::int as gpus
+                  from node n join node_contact c on c.node_id = n.id and c.lost_at is null
+                  left join (select node_id, count(*) as gpus from gpu where healthy group by node_id) g
+                    on g.node_id = n.id
+                 where n.pool_id = any($1) and n.retired_at is null),
+            largest as (
+                select distinct on (pool_id) * from sized
+                 order by pool_id, gpus desc, cpu_milli desc nulls last, memory_mib desc nulls last),
+            kinds as (
+                select distinct n.pool_id, g.model, g.memory_mib, g.mig from node n join gpu g on g.node_id = n.id
+                 where n.pool_id = any($1) and n.retired_at is null and g.healthy)
+            select p.id, p.hours, l.gpus, l.cpu_milli, l.memory_mib,
+                   coalesce((select jsonb_agg(jsonb_build_object(
+                               'model', k.model, 'memoryMiB', k.memory_mib, 'mig', k.mig))
+                          from kinds k where k.pool_id = p.id), '[]') as kinds,
+                   exists (select 1 from node n where n.pool_id = p.id and n.retired_at is null)
+                       and not exists (select 1 from sized s where s.pool_id = p.id and s.schedulable) as maintenance
+              from pool p left join largest l on l.pool_id = p.id
              where p.id = any($1)
             """;
 
@@ -73,17 +82,35 @@ public class PoolStore {
                 .map(rows -> RowValues.list(rows, PoolStore::view));
     }
 
-    /** The hardware of pools, by id. */
+    /** The hardware of pools, by id. It seldom changes, so it is read again only after {@link #HARDWARE_USE}. */
     public Uni<Map<UUID, PoolApi.Hardware>> hardware(SqlConnection connection, Collection<UUID> ids) {
-        return connection
-                .preparedQuery(HARDWARE)
-                .execute(Tuple.of(ids.toArray(UUID[]::new)))
-                .map(rows -> {
-                    Map<UUID, PoolApi.Hardware> byId = new HashMap<>();
-                    rows.forEach(row -> byId.put(row.getUUID("id"), hardware(row)));
-                    return byId;
-                });
+        Map<UUID, PoolApi.Hardware> known = new HashMap<>();
+        List<UUID> due = new ArrayList<>();
+        long oldest = System.nanoTime() - HARDWARE_USE.toNanos();
+        for (UUID id : ids) {
+            ReadHardware read = hardware.get(id);
+            if (read != null && read.atNanos() - oldest >= 0) {
+                known.put(id, read.hardware());
+            } else {
+                due.add(id);
+            }
+        }
+        return due.isEmpty()
+                ? Uni.createFrom().item(known)
+                : connection
+                        .preparedQuery(HARDWARE)
+                        .execute(Tuple.of(due.toArray(UUID[]::new)))
+                        .map(rows -> {
+                            for (Row row : rows) {
+                                PoolApi.Hardware read = hardware(row);
+                                known.put(row.getUUID("id"), read);
+                                hardware.put(row.getUUID("id"), new ReadHardware(read, System.nanoTime()));
+                            }
+                            return known;
+                        });
     }
+
+    private record ReadHardware(PoolApi.Hardware hardware, long atNanos) {}
 
     private static PoolApi.Hardware hardware(Row row) {
         List<PoolApi.GpuKind> kinds = new ArrayList<>();

@@ -73,12 +73,11 @@ public final class ShareExplainer {
                     ? ShareExplanation.ShareBound.NO_WEIGHT
                     : ShareExplanation.ShareBound.DIVISION;
         }
-        long demand = node.uncappedDemandGpuMilli();
-        if (demand > node.ceilingGpuMilli()) {
-            return ShareExplanation.ShareBound.LIMIT;
+        if (node.uncappedDemandGpuMilli() == node.demandGpuMilli()) {
+            return ShareExplanation.ShareBound.DEMAND;
         }
-        return demand > node.demandGpuMilli()
-                ? ShareExplanation.ShareBound.OVER_QUOTA_OFF
-                : ShareExplanation.ShareBound.DEMAND;
+        return node.demandGpuMilli() == node.ceilingGpuMilli()
+                ? ShareExplanation.ShareBound.LIMIT
+                : ShareExplanation.ShareBound.OVER_QUOTA_OFF;
     }
 }
