@@ -74,6 +74,7 @@ public final class Engine {
     private OptionalLong nextPlanAtMillis = OptionalLong.empty();
     private OptionalLong transitionAtMillis = OptionalLong.empty();
     private long plannedMillis;
+    private long lastPlanMillis;
 
     public Engine(Settings settings) {
         this.settings = settings;
@@ -226,6 +227,7 @@ public final class Engine {
                 nowMillis,
                 planListener);
         List<Decision> decisions = planner.makeDecisions();
+        lastPlanMillis = nowMillis;
         usageHistory.ifPresent(use -> use.update(open.cluster().trees(), nowMillis));
         budgets.update(open.cluster().meters());
         isSteady = decisions.isEmpty();
@@ -271,6 +273,7 @@ public final class Engine {
         Engine fork = new Engine(settings);
         fork.declaredState.apply(declaredState);
         fork.plannedMillis = plannedMillis;
+        fork.lastPlanMillis = lastPlanMillis;
         fork.transitionAtMillis =
                 declaredState.calendar().isEmpty() ? OptionalLong.empty() : OptionalLong.of(Long.MIN_VALUE);
         budgets.all().forEach(fork.budgets::set);
@@ -280,7 +283,7 @@ public final class Engine {
             fork.reportedReasons.replaceAll(schedulingClass);
         }
         fork.churnGuard.restore(churnGuard.turns());
-        fork.moveSearches.restore(moveSearches.position(transitionAtMillis));
+        fork.moveSearches.restore(moveSearches.position(transitionAtMillis, lastPlanMillis));
         usageHistory.ifPresent(
                 kept -> kept.all().forEach(entry -> fork.usageHistory.ifPresent(copy -> copy.set(entry))));
         return fork;
@@ -292,6 +295,7 @@ public final class Engine {
                         declaredState,
                         budgets,
                         plannedMillis,
+                        lastPlanMillis,
                         settings.patienceMillis(),
                         settings.longestMinRuntimeMillis() > 0,
                         reportedReasons,
@@ -540,7 +544,8 @@ public final class Engine {
         List<Change> all = declaredState.asChanges();
         all.addAll(budgets());
         all.addAll(pastUse());
-        return new Snapshot(settings, all, waits(), churnGuard.turns(), moveSearches.position(transitionAtMillis));
+        return new Snapshot(
+                settings, all, waits(), churnGuard.turns(), moveSearches.position(transitionAtMillis, lastPlanMillis));
     }
 
     /** Returns an engine that continues from a snapshot and makes the same plans. */
@@ -552,6 +557,7 @@ public final class Engine {
         engine.churnGuard.restore(snapshot.stops());
         engine.moveSearches.restore(snapshot.searches());
         engine.transitionAtMillis = snapshot.searches().transitionAtMillis();
+        engine.lastPlanMillis = snapshot.searches().lastPlanMillis();
         return engine;
     }
 }

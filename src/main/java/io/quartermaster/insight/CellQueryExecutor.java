@@ -89,7 +89,7 @@ class CellQueryExecutor {
     }
 
     /**
-     * Like {@link #queryWithTimeout}, for an answer that is only an addition: empty at once if several questions wait
+     * Like {@link #queryWithTimeout}, for an answer that is only an addition: empty immediately if several questions wait
      * already, so that such questions never take the places of others.
      */
     <T> Uni<Optional<T>> queryIfFree(Function<CellView, T> question) {

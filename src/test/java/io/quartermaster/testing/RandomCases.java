@@ -33,8 +33,6 @@ public final class RandomCases {
     public static final class Judged {
         private long checks;
 
-        private Judged() {}
-
         /** Counts a comparison that a faulty program could fail. */
         public void check() {
             checks++;

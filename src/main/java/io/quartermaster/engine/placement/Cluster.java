@@ -45,6 +45,7 @@ public final class Cluster {
     private final MoveSearches moveSearches;
 
     private final Map<PoolId, Long> bookingChanges = new HashMap<>();
+    private boolean holdsBesideCapacity;
     private long inUnknownPoolsNowGpuMilli;
     private long inUnknownPoolsNextGpuMilli;
 
@@ -215,27 +216,77 @@ public final class Cluster {
         return caps;
     }
 
+    /** Sets whether any work is held beside the capacity of its pool: on lost nodes, or beyond a cap. */
+    public void setHoldsBesideCapacity(boolean holds) {
+        holdsBesideCapacity = holds;
+    }
+
+    /** The amount of a pool's work that is held beside its capacity; 0 if no pool has such work. */
+    private long heldBesideGpuMilli(PoolId pool, UsageView view) {
+        if (!holdsBesideCapacity) {
+            return 0;
+        }
+        PoolCapacity poolCapacity = poolCapacities.get(pool);
+        return poolCapacity == null ? heldInUnknownPoolsGpuMilli(view) : poolCapacity.heldBeyondCapacityGpuMilli(view);
+    }
+
+    /**
+     * Changes the capacities of the trees after work of a pool has left or arrived. Work that was held beside the
+     * capacity leaves no capacity to others.
+     */
+    private void updateCapacities(PoolId pool, UsageView view, long besideBeforeGpuMilli) {
+        long more = heldBesideGpuMilli(pool, view) - besideBeforeGpuMilli;
+        if (more != 0) {
+            boolean known = poolCapacities.containsKey(pool);
+            trees().stream()
+                    .filter(tree -> known ? tree.counts(pool) : tree.scope().equals(Scope.ALL_POOLS))
+                    .forEach(tree -> tree.changeCapacityGpuMilli(view, more));
+        }
+    }
+
+    /** Books on devices and in the quota trees, for a what-if. */
+    void book(Booking booking) {
+        PoolId pool = booking.allocation().pool();
+        long beside = heldBesideGpuMilli(pool, UsageView.PROJECTED);
+        bookOnDevices(booking);
+        updateCapacities(pool, UsageView.PROJECTED, beside);
+        addToTrees(booking, UsageView.PROJECTED);
+    }
+
+    /** Undoes {@link #book}. */
+    void release(Booking booking) {
+        PoolId pool = booking.allocation().pool();
+        long beside = heldBesideGpuMilli(pool, UsageView.PROJECTED);
+        releaseOnDevices(booking);
+        updateCapacities(pool, UsageView.PROJECTED, beside);
+        removeFromTrees(booking, UsageView.PROJECTED);
+    }
+
     /** Counts a booking in its pool and in its trees. */
     public void add(Booking booking, UsageView view) {
         bookingChanges.merge(booking.allocation().pool(), 1L, Long::sum);
+        long beside = heldBesideGpuMilli(booking.allocation().pool(), view);
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
             poolCapacity.add(booking, view);
         } else {
             changeInUnknownPools(booking.gpuMilli(), view);
         }
+        updateCapacities(booking.allocation().pool(), view, beside);
         addToTrees(booking, view);
     }
 
     /** Undoes {@link #add}. */
     public void remove(Booking booking, UsageView view) {
         bookingChanges.merge(booking.allocation().pool(), 1L, Long::sum);
+        long beside = heldBesideGpuMilli(booking.allocation().pool(), view);
         PoolCapacity poolCapacity = poolCapacities.get(booking.allocation().pool());
         if (poolCapacity != null) {
             poolCapacity.remove(booking, view);
         } else {
             changeInUnknownPools(-booking.gpuMilli(), view);
         }
+        updateCapacities(booking.allocation().pool(), view, beside);
         removeFromTrees(booking, view);
         if (view == UsageView.PROJECTED) {
             moveSearches.countRelease();

@@ -75,8 +75,9 @@ public final class MoveSearches {
     }
 
     /** The position, for a snapshot. */
-    public SearchPosition position(OptionalLong transitionAtMillis) {
-        return new SearchPosition(unfinished, List.copyOf(failed), List.copyOf(failedBefore), transitionAtMillis);
+    public SearchPosition position(OptionalLong transitionAtMillis, long lastPlanMillis) {
+        return new SearchPosition(
+                unfinished, List.copyOf(failed), List.copyOf(failedBefore), transitionAtMillis, lastPlanMillis);
     }
 
     /** Continues from the position of a snapshot. */

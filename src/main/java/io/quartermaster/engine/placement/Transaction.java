@@ -32,15 +32,13 @@ public final class Transaction {
 
     /** Books on devices and in the quota trees. */
     public void book(Booking booking) {
-        cluster.bookOnDevices(booking);
-        cluster.addToTrees(booking, UsageView.PROJECTED);
+        cluster.book(booking);
         journal.add(new Step(Kind.BOOKED, booking));
     }
 
     /** Releases a booking on its devices and in the quota trees. */
     public void release(Booking booking) {
-        cluster.releaseOnDevices(booking);
-        cluster.removeFromTrees(booking, UsageView.PROJECTED);
+        cluster.release(booking);
         journal.add(new Step(Kind.RELEASED, booking));
     }
 
@@ -88,14 +86,8 @@ public final class Transaction {
     private void undo(Step step) {
         Booking booking = step.booking();
         switch (step.kind()) {
-            case BOOKED -> {
-                cluster.removeFromTrees(booking, UsageView.PROJECTED);
-                cluster.releaseOnDevices(booking);
-            }
-            case RELEASED -> {
-                cluster.addToTrees(booking, UsageView.PROJECTED);
-                cluster.bookOnDevices(booking);
-            }
+            case BOOKED -> cluster.release(booking);
+            case RELEASED -> cluster.book(booking);
             case BOOKED_IN_TREES -> cluster.removeFromTrees(booking, UsageView.PROJECTED);
             case RELEASED_IN_TREES -> cluster.addToTrees(booking, UsageView.PROJECTED);
             case BOOKED_ON_DEVICES -> cluster.releaseOnDevices(booking);

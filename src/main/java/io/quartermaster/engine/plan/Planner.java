@@ -163,20 +163,22 @@ public final class Planner {
     }
 
     /**
-     * Sets the capacity of each tree: what is up, and what is held beside it, which takes nothing from other work. A
-     * withdrawn nomination on a lost node changes the latter within a plan.
+     * Sets the capacity of each tree: what is up, and what is held beside it, which takes nothing from other work. The
+     * cluster keeps the latter up to date within the plan.
      */
     private void updateCapacities() {
+        boolean anyBeside = false;
         for (QuotaTree tree : schedulingState.cluster().trees()) {
             long up = upGpuMilli(tree);
             for (UsageView view : UsageView.values()) {
-                long gpuMilli = up + heldBesideGpuMilli(tree, view);
-                if (tree.capacityGpuMilli(view) != gpuMilli) {
-                    tree.setCapacityGpuMilli(view, gpuMilli);
+                long beside = heldBesideGpuMilli(tree, view);
+                anyBeside |= beside > 0;
+                if (tree.setCapacityGpuMilli(view, up + beside)) {
                     schedulingState.changes().invalidate();
                 }
             }
         }
+        schedulingState.cluster().setHoldsBesideCapacity(anyBeside);
     }
 
     private long heldBesideGpuMilli(QuotaTree tree, UsageView view) {

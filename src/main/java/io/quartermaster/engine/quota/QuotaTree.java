@@ -34,6 +34,7 @@ public final class QuotaTree {
     private boolean lendsAll = true;
     private boolean hasFences;
     private final long[] capacityGpuMilli = new long[UsageView.values().length];
+    private final long[] plannedCapacityGpuMilli = new long[UsageView.values().length];
     private boolean pastCounts;
     private long nowMillis;
 
@@ -288,8 +289,17 @@ public final class QuotaTree {
         return Math.max(capacityGpuMilli(UsageView.CURRENT), capacityGpuMilli(UsageView.PROJECTED));
     }
 
-    public void setCapacityGpuMilli(UsageView view, long gpuMilli) {
+    /** Sets the capacity at the beginning of a plan. Returns whether it differs from that of the plan before. */
+    public boolean setCapacityGpuMilli(UsageView view, long gpuMilli) {
+        boolean changed = plannedCapacityGpuMilli[view.ordinal()] != gpuMilli;
+        plannedCapacityGpuMilli[view.ordinal()] = gpuMilli;
         capacityGpuMilli[view.ordinal()] = gpuMilli;
+        return changed;
+    }
+
+    /** Changes the capacity within a plan, because work that is held beside it leaves or arrives. */
+    public void changeCapacityGpuMilli(UsageView view, long gpuMilli) {
+        capacityGpuMilli[view.ordinal()] += gpuMilli;
     }
 
     /** The time of the plan. */

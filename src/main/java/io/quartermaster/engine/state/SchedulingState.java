@@ -49,6 +49,7 @@ public final class SchedulingState {
     private final boolean workEndsAtClose;
     private final SortedMap<PoolId, Long> poolTransitions = new TreeMap<>();
     private long nowMillis;
+    private long agedToMillis;
     private final boolean agesMatter;
     private final DeclaredState declaredState;
     private final FeasibilityCheck feasibility;
@@ -84,6 +85,7 @@ public final class SchedulingState {
     /**
      * @param budgets the budgets and their remaining amounts
      * @param nowMillis the time at which the calendar is read
+     * @param agedToMillis the time of the last plan: of the running work, the plan knew what had come of age by then
      * @param patienceMillis absent = there are no backfill reservations, and the run time of work does not matter
      * @param agesMatter whether the age of running work matters
      * @param reportedReasons the reasons that waiting work reported; updated as work leaves and joins classes
@@ -93,6 +95,7 @@ public final class SchedulingState {
             DeclaredState declaredState,
             Budgets budgets,
             long nowMillis,
+            long agedToMillis,
             OptionalLong patienceMillis,
             boolean agesMatter,
             ReportedReasons reportedReasons,
@@ -101,6 +104,7 @@ public final class SchedulingState {
         this.queueHeads = !declaredState.calendar().isEmpty() || !budgets.isEmpty();
         this.workEndsAtClose = declaredState.calendar().anyPreemptsAtClose();
         this.nowMillis = nowMillis;
+        this.agedToMillis = agedToMillis;
         this.agesMatter = agesMatter;
         this.reportedReasons = reportedReasons;
         this.declaredState = declaredState;
@@ -148,12 +152,12 @@ public final class SchedulingState {
      * @param leastRuntimesMillis the ages at which running work gets another right to stay
      */
     public void advanceTo(long millis, List<Long> leastRuntimesMillis) {
-        boolean comesOfAge = reclaimableFrom.higherKey(nowMillis) instanceof Long first && first <= millis;
+        boolean comesOfAge = reclaimableFrom.higherKey(agedToMillis) instanceof Long first && first <= millis;
         for (long least : leastRuntimesMillis) {
-            for (Map<String, Integer> ofTenants : millis <= nowMillis
+            for (Map<String, Integer> ofTenants : millis <= agedToMillis
                     ? List.<Map<String, Integer>>of()
                     : startedAt
-                            .subMap(nowMillis - least, false, millis - least, true)
+                            .subMap(agedToMillis - least, false, millis - least, true)
                             .values()) {
                 comesOfAge = true;
                 ofTenants.keySet().forEach(tenant -> tenant(tenant).recordChange());
@@ -163,6 +167,7 @@ public final class SchedulingState {
             countReclaimable();
         }
         nowMillis = millis;
+        agedToMillis = millis;
     }
 
     /** Changes whenever the right to evict some running work may have changed. */
