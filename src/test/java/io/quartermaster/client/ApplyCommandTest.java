@@ -217,6 +217,7 @@ class ApplyCommandTest extends CommandTest {
                 + policy speech
                     checked when the changes before it are made
                 + access-rule speech-one for group /vision
+                    checked when the changes before it are made
                 """).endsWith("access-rule speech-one for group /vision is created.\n");
         assertThat(writes())
                 .containsExactly(
@@ -247,6 +248,27 @@ class ApplyCommandTest extends CommandTest {
 
         assertThat(result.exitCode()).as(result.err()).isZero();
         assertThat(writes()).containsExactly("PATCH " + POLICIES + "/vision", "POST " + POLICIES);
+    }
+
+    @Test
+    void aQueueWithANameOfItsOwnBringsItsProfileIntoThePolicy() throws Exception {
+        api.given("POST " + POLICIES + "?dryRun=true", 201, NO_EFFECTS)
+                .given("POST " + POLICIES, 201, "{}")
+                .given("POST " + TENANT + "/queues?dryRun=true", 201, NO_EFFECTS)
+                .given("POST " + TENANT + "/queues", 201, "{}");
+        String policies = "{kind: policy, name: %s, spec: {group: /a, profiles: [one, two]}}\n---\n"
+                + "{kind: queue, name: night, spec: {policy: %s, profile: two}}\n";
+
+        ClientRun.Result made = client.run("apply", "-f", file("new.yaml", policies.formatted("speech", "speech")));
+        ClientRun.Result added = client.run(
+                "apply",
+                "-f",
+                file("old.yaml", policies.formatted("vision", "vision").replace("/a", "/vision")));
+
+        assertThat(made.exitCode()).as(made.err()).isZero();
+        assertThat(json(request("POST", POLICIES).body()).path("profiles")).isEqualTo(json("[\"one\"]"));
+        assertThat(added.exitCode()).as(added.err()).isZero();
+        assertThat(added.out()).contains("Plan: 1 to create, 0 to change, 1 unchanged.");
     }
 
     @Test

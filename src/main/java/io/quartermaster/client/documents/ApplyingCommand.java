@@ -1,5 +1,6 @@
 package io.quartermaster.client.documents;
 
+import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.commands.ClientEnvironment;
@@ -10,6 +11,9 @@ import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.TextStyle;
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -44,6 +48,11 @@ public abstract class ApplyingCommand extends PersonCommand {
                     + "cancelled")
     private boolean stopWork;
 
+    @Option(
+            names = "--schema",
+            description = "Print the JSON Schema of documents, with which editors check them, and apply nothing")
+    private boolean schema;
+
     protected ApplyingCommand(ClientEnvironment environment) {
         super(environment);
     }
@@ -55,6 +64,10 @@ public abstract class ApplyingCommand extends PersonCommand {
 
     /** Applies the documents of the given files. */
     protected final ExitStatus apply() {
+        if (schema) {
+            printSchema();
+            return ExitStatus.OK;
+        }
         if (files.isEmpty()) {
             throw CommandFailure.usage("no file is given; see " + spec().qualifiedName() + " --help");
         }
@@ -84,6 +97,18 @@ public abstract class ApplyingCommand extends PersonCommand {
             throw incomplete(failure, execution);
         }
         return ExitStatus.OK;
+    }
+
+    private void printSchema() {
+        try (InputStream in = ApplyingCommand.class.getResourceAsStream("documents.schema.json")) {
+            if (in == null) {
+                throw new IllegalStateException("the program has no schema of documents");
+            }
+            JsonNode document = DocumentWriter.JSON.readTree(in);
+            print(document, List.of(), () -> out().println(DocumentWriter.json(document)));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private List<String> refusals(List<PlannedChange> plan) {

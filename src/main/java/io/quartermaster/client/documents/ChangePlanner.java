@@ -40,6 +40,7 @@ final class ChangePlanner {
 
     /** The objects in the order in which they are made. Fails if a kind is unknown, or an object is stated twice. */
     List<PlannedChange> plan(List<StatedObject> objects) {
+        kinds.forEach(kind -> kind.prepare(objects));
         List<PlannedChange> plan = new ArrayList<>();
         Set<String> made = new HashSet<>();
         for (PlannedChange change : compared(ordered(objects))) {

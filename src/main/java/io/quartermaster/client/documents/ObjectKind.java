@@ -15,6 +15,9 @@ public interface ObjectKind {
     /** The name of the kind in documents, such as {@code policy}. */
     String word();
 
+    /** Receives all objects of the plan, also those of other kinds, before any other call. */
+    default void prepare(List<StatedObject> all) {}
+
     /** The object's name in texts for people; with the kind, no two objects have the same. */
     default String label(StatedObject object) {
         return object.name();

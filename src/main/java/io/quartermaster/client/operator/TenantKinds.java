@@ -24,13 +24,6 @@ final class TenantKinds {
     static final Set<String> NUMBERS = Set.of("weight", "rank");
     static final Set<String> FLAGS = Set.of("fence");
 
-    /** The fields of a specification, by kind. */
-    static final Map<String, List<String>> FIELDS = Map.of(
-            "tenant",
-            List.of("displayName", "plan", "groups"),
-            "allotment",
-            List.of("reserved", "limit", "weight", "lendable", "rank", "override", "drainBy", "fence"));
-
     static final FieldTypes TYPES = new FieldTypes(NUMBERS, FLAGS, Set.of(), Set.of());
 
     private static final FieldComparison COMPARISON = new FieldComparison(AMOUNTS, Set.of(), INSTANTS);

@@ -24,6 +24,20 @@ final class AccessRuleKind implements ObjectKind {
 
     private final Map<String, List<JsonNode>> known = new HashMap<>();
 
+    /** The policies that make queues by their profiles, by the name of the queue. */
+    private final Map<String, String> makers = new HashMap<>();
+
+    @Override
+    public void prepare(List<StatedObject> all) {
+        for (StatedObject policy : all) {
+            if (policy.kind().equals("policy")) {
+                policy.spec()
+                        .path("profiles")
+                        .forEach(profile -> makers.put(policy.name() + "-" + profile.asText(), policy.name()));
+            }
+        }
+    }
+
     @Override
     public String word() {
         return "access-rule";
@@ -81,6 +95,8 @@ final class AccessRuleKind implements ObjectKind {
     @Override
     public List<String> needs(StatedObject object) {
         return List.of(
-                "queue " + object.name(), object.spec().path("subjectKind").asText() + " " + object.text("subject"));
+                "queue " + object.name(),
+                "policy " + makers.getOrDefault(object.name(), ""),
+                object.text("subjectKind") + " " + object.text("subject"));
     }
 }

@@ -1,6 +1,5 @@
 package io.quartermaster.client.rules;
 
-import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.connection.ServiceConnection;
 import io.quartermaster.client.documents.ListedKind;
@@ -9,7 +8,6 @@ import io.quartermaster.client.documents.PresentObject;
 import io.quartermaster.client.documents.StatedObject;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
-import java.util.ArrayList;
 import java.util.List;
 
 /** The kinds of rules that documents state. */
@@ -87,93 +85,6 @@ final class RuleKinds {
         @Override
         public Write change(ServiceConnection service, StatedObject object, ObjectNode difference) {
             return new Write("PATCH", service.path("profiles", object.name()), difference);
-        }
-    }
-
-    /** Quotas are a list in a document, and in a patch a mapping by pool. A pool that is not in the list goes. */
-    private static final class PolicyKind extends ListedKind {
-        private static final String QUOTAS = "quotas";
-
-        @Override
-        public String word() {
-            return "policy";
-        }
-
-        @Override
-        protected String listPath(ServiceConnection service) {
-            return service.path("policies");
-        }
-
-        @Override
-        public Write creation(ServiceConnection service, StatedObject object) {
-            return new Write("POST", service.path("policies"), object.bodyWith("name"));
-        }
-
-        @Override
-        public ObjectNode difference(StatedObject object, PresentObject present) {
-            ObjectNode stated = object.spec().deepCopy();
-            if (!stated.path(QUOTAS).isArray()) {
-                return RuleFields.COMPARISON.difference(stated, present.fields());
-            }
-            stated.set(QUOTAS, byPool(stated.path(QUOTAS), object.origin() + ": policy " + object.name()));
-            JsonNode now = comparable(present);
-            ObjectNode difference = RuleFields.COMPARISON.difference(stated, now);
-            difference.remove(QUOTAS);
-            ObjectNode quotas = DocumentWriter.JSON.createObjectNode();
-            stated.path(QUOTAS).properties().forEach(quota -> {
-                JsonNode before = now.path(QUOTAS).path(quota.getKey());
-                ObjectNode change = RuleFields.COMPARISON.difference((ObjectNode) quota.getValue(), before);
-                if (!change.isEmpty() || before.isMissingNode()) {
-                    quotas.set(quota.getKey(), change);
-                }
-            });
-            now.path(QUOTAS).fieldNames().forEachRemaining(pool -> {
-                if (!stated.path(QUOTAS).has(pool)) {
-                    quotas.putNull(pool);
-                }
-            });
-            if (!quotas.isEmpty()) {
-                difference.set(QUOTAS, quotas);
-            }
-            return difference;
-        }
-
-        @Override
-        public JsonNode comparable(PresentObject present) {
-            ObjectNode fields = present.fields().deepCopy();
-            fields.set(QUOTAS, byPool(present.fields().path(QUOTAS), "the policy"));
-            return fields;
-        }
-
-        private static ObjectNode byPool(JsonNode quotas, String where) {
-            ObjectNode byPool = DocumentWriter.JSON.createObjectNode();
-            for (JsonNode quota : quotas) {
-                String pool = quota.path("pool").asText("");
-                if (!(quota instanceof ObjectNode fields) || pool.isEmpty() || byPool.has(pool)) {
-                    throw CommandFailure.usage(where + ": each quota names a pool, and no pool has two quotas");
-                }
-                ObjectNode amounts = fields.deepCopy();
-                amounts.remove("pool");
-                byPool.set(pool, amounts);
-            }
-            return byPool;
-        }
-
-        @Override
-        public Write change(ServiceConnection service, StatedObject object, ObjectNode difference) {
-            return new Write("PATCH", service.path("policies", object.name()), difference);
-        }
-
-        @Override
-        public List<String> needs(StatedObject object) {
-            List<String> needs = new ArrayList<>(List.of("group " + object.text("group")));
-            object.spec().path("profiles").forEach(profile -> needs.add("profile " + profile.asText()));
-            return needs;
-        }
-
-        @Override
-        public boolean touchesWaitingWork() {
-            return true;
         }
     }
 
