@@ -3,8 +3,10 @@ package io.quartermaster.client;
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
@@ -16,6 +18,12 @@ abstract class CommandTest {
 
     static final String TENANT = "/v1/tenants/acme";
     static final String EMPTY = "{\"items\":[]}";
+
+    static final String ID = "019ab1c2-d3e4-7000-8000-000000000001";
+    static final String WORKLOADS = TENANT + "/workloads";
+    static final String WORKLOAD = "{\"id\":\"" + ID
+            + "\",\"name\":\"train\",\"queue\":\"q\",\"submittedBy\":\"jo\",\"state\":\"waiting\",\"gpus\":\"1\","
+            + "\"submittedAt\":\"2026-12-01T08:00:00Z\"}";
 
     private static final ObjectMapper JSON = new ObjectMapper();
 
@@ -36,6 +44,15 @@ abstract class CommandTest {
     @AfterEach
     final void stop() {
         api.close();
+    }
+
+    /** A token without a signature, of a realm and a person. */
+    static String token(String tenant, String username) {
+        String claims = "{\"iss\":\"https://id.example.org/realms/" + tenant + "\",\"preferred_username\":\"" + username
+                + "\"}";
+        return "e30."
+                + Base64.getUrlEncoder().withoutPadding().encodeToString(claims.getBytes(StandardCharsets.UTF_8))
+                + ".e30";
     }
 
     /** A file with a text; returns its path. */
