@@ -6,6 +6,7 @@ import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.PersonCommand;
 import io.quartermaster.client.connection.ServiceConnection;
+import io.quartermaster.client.connection.WaitIndicator;
 import io.quartermaster.client.documents.PlannedChange.Action;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
@@ -75,7 +76,7 @@ public abstract class ApplyingCommand extends PersonCommand {
                 new DocumentFolder(types()).read(files, environment().input());
         ServiceConnection service = service();
         ChangePlanner planner = new ChangePlanner(service, kinds());
-        List<PlannedChange> plan = planner.plan(objects);
+        List<PlannedChange> plan = plan(planner, objects);
         if (isTable()) {
             new PlanText(style()).lines(plan).forEach(out()::println);
             out().flush();
@@ -97,6 +98,13 @@ public abstract class ApplyingCommand extends PersonCommand {
             throw incomplete(failure, execution);
         }
         return ExitStatus.OK;
+    }
+
+    private List<PlannedChange> plan(ChangePlanner planner, List<StatedObject> objects) {
+        WaitIndicator indicator = new WaitIndicator(err(), environment().terminal());
+        try (WaitIndicator.Step step = indicator.begin("Comparing " + objects.size() + " documents")) {
+            return planner.plan(objects);
+        }
     }
 
     private void printSchema() {

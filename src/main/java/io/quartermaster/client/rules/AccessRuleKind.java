@@ -45,12 +45,15 @@ final class AccessRuleKind implements ObjectKind {
 
     @Override
     public String label(StatedObject object) {
-        return (object.name() + " for " + subject(object.spec())).stripTrailing();
+        return object.name() + " for " + subject(object.spec());
     }
 
-    /** The subject of a rule, such as {@code group /research}. */
-    static String subject(JsonNode rule) {
-        return (rule.path("subjectKind").asText() + " " + rule.path("subject").asText("")).strip();
+    /** The subject of a rule, such as {@code group /research}. Everyone needs no further name. */
+    private static String subject(JsonNode rule) {
+        String kind = rule.path("subjectKind").asText();
+        return kind.equals("everyone")
+                ? kind
+                : kind + " " + rule.path("subject").asText();
     }
 
     @Override
