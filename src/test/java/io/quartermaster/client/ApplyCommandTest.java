@@ -272,6 +272,30 @@ class ApplyCommandTest extends CommandTest {
     }
 
     @Test
+    void effectsThatAppearOnTheWayAreRefusedToo() throws Exception {
+        String speech = VISION.replace("vision", "speech");
+        givenList(POLICIES, VISION, speech);
+        givenCut(effects(0, 0));
+        for (int overQuota : new int[] {0, 1}) {
+            api.given(
+                    "PATCH " + POLICIES + "/speech?dryRun=true",
+                    200,
+                    "{\"status\":200,\"warnings\":[],\"effects\":" + effects(overQuota, 0) + "}");
+        }
+        String file = file("both.yaml", CUT + "---\n" + CUT.replace("vision", "speech"));
+        assertThat(client.run("apply", "-f", file("one.yaml", CUT), "--dry-run").exitCode())
+                .isZero();
+
+        ClientRun.Result result = client.run("apply", "-f", file);
+
+        assertThat(result.exitCode()).isEqualTo(5);
+        assertThat(result.err())
+                .startsWith("qm: policy speech: 1 running job becomes over-quota")
+                .endsWith("1 of the plan's changes is made. Not made: policy speech\n");
+        assertThat(writes()).containsExactly("PATCH " + POLICIES + "/vision");
+    }
+
+    @Test
     void aFailureOnTheWayNamesWhatIsMadeAndWhatIsNot() throws Exception {
         api.given("POST " + TENANT + "/profiles?dryRun=true", 201, NO_EFFECTS);
         api.given("POST " + TENANT + "/profiles", 201, "{}");

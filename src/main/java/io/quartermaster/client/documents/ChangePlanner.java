@@ -62,6 +62,11 @@ final class ChangePlanner {
         return now.action() == Action.NONE ? now : now.checked(check(now));
     }
 
+    /** The planned change, with what the service says to it now. */
+    PlannedChange recheck(PlannedChange change) {
+        return change.checked(check(change));
+    }
+
     private List<PlannedChange> ordered(List<StatedObject> objects) {
         Set<String> seen = new HashSet<>();
         for (StatedObject object : objects) {

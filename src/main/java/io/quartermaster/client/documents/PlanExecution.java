@@ -87,11 +87,20 @@ final class PlanExecution {
 
     private Optional<Failure> make(PlannedChange planned) {
         try {
-            PlannedChange change = planned.check() instanceof ServiceCheck.Deferred ? planner.renew(planned) : planned;
+            PlannedChange change = current(planned);
             return change.action() == Action.NONE ? Optional.empty() : send(change);
         } catch (CommandFailure e) {
             return Optional.of(new Failure(planned, "", e));
         }
+    }
+
+    /** The change with a check that counts now: what was made since the plan may alter the effects on work. */
+    private PlannedChange current(PlannedChange planned) {
+        if (planned.check() instanceof ServiceCheck.Deferred) {
+            return planner.renew(planned);
+        }
+        boolean affected = !made.isEmpty() && planned.kind().touchesWaitingWork();
+        return affected ? planner.recheck(planned) : planned;
     }
 
     private Optional<Failure> send(PlannedChange change) {
