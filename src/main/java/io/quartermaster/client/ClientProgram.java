@@ -4,6 +4,8 @@ import io.quartermaster.agent.protocol.ProgramVersion;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.CommandCatalog;
 import io.quartermaster.client.jobs.JobCommands;
+import io.quartermaster.client.operator.OperatorCommands;
+import io.quartermaster.client.rules.RuleCommands;
 import io.quartermaster.client.session.SessionCommands;
 import java.io.PrintWriter;
 import java.util.List;
@@ -21,7 +23,7 @@ import picocli.CommandLine.UnmatchedArgumentException;
         mixinStandardHelpOptions = true,
         versionProvider = ProgramVersion.class,
         synopsisSubcommandLabel = "COMMAND",
-        description = "Submits and follows jobs on shared GPUs.",
+        description = "Submits and follows jobs on shared GPUs, and manages what they run on.",
         footer = {"%nAdd --help to a command to see its options and an example. Begin with: qm context add, qm login"})
 public final class ClientProgram implements Runnable {
 
@@ -64,6 +66,8 @@ public final class ClientProgram implements Runnable {
         CommandCatalog catalog = new CommandCatalog();
         SessionCommands.register(catalog, environment);
         JobCommands.register(catalog, environment);
+        RuleCommands.register(catalog, environment);
+        OperatorCommands.register(catalog, environment);
         SessionCommands.registerCompletion(catalog, environment, () -> commandLine(environment));
         return catalog;
     }

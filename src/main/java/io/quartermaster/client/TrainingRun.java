@@ -35,6 +35,8 @@ final class TrainingRun {
             List.of("list", "-o", "json"),
             List.of("queues"),
             List.of("top", "--once"),
+            List.of("get", "policies"),
+            List.of("nodes", "list"),
             List.of("submit", "-q", "training", "--max-runtime", "1h", "--", "true"),
             List.of("submit", "--help"));
 

@@ -16,7 +16,6 @@ import static org.hamcrest.Matchers.not;
 import static org.hamcrest.Matchers.nullValue;
 
 import io.quarkus.test.junit.QuarkusTest;
-import io.quartermaster.platform.Ids;
 import io.restassured.response.Response;
 import io.restassured.response.ValidatableResponse;
 import io.restassured.specification.RequestSpecification;
@@ -409,8 +408,7 @@ class GovernanceIT extends SharedPool {
                 .then()
                 .statusCode(200)
                 .body("effects.becomingOverQuota", equalTo(1));
-        execute("delete from attempt where tenant_id = $1", Tuple.of(A));
-        execute("delete from workload where tenant_id = $1 and state = 'running'", Tuple.of(A));
+        removeRunning();
     }
 
     @Test
@@ -579,14 +577,5 @@ class GovernanceIT extends SharedPool {
                 .then()
                 .statusCode(200)
                 .body("items.name", not(hasItem("rnd-1xgpu")));
-    }
-
-    private void running(String queue, long gpuMilli) {
-        UUID workload = waiting(queue, "running");
-        execute("update workload set state = 'running' where id = $1", Tuple.of(workload));
-        execute("""
-                insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, bound_at)
-                select $1, $2, $3, 1, 'running', id, $4, clock_timestamp() from pool where name = $5
-                """, Tuple.of(A, Ids.next(), workload, gpuMilli, POOL));
     }
 }

@@ -22,7 +22,7 @@ public abstract class SharedPool {
 
     public static final String A = "governance-a";
     static final String B = "governance-b";
-    static final String POOL = "governed";
+    public static final String POOL = "governed";
     public static final String TENANT = "/v1/tenants/" + A;
 
     private static boolean shared;
@@ -94,6 +94,22 @@ public abstract class SharedPool {
                 from queue where tenant_id = $3 and name = $4 and retired_at is null
                 """, Tuple.of(id, name, A, queue));
         return id;
+    }
+
+    /** A workload with an attempt that holds this amount of the pool; no agent reports it. */
+    public void running(String queue, long gpuMilli) {
+        UUID workload = waiting(queue, "running");
+        execute("update workload set state = 'running' where id = $1", Tuple.of(workload));
+        execute("""
+                insert into attempt (tenant_id, id, workload_id, number, state, pool_id, gpu_milli, bound_at)
+                select $1, $2, $3, 1, 'running', id, $4, clock_timestamp() from pool where name = $5
+                """, Tuple.of(A, Ids.next(), workload, gpuMilli, POOL));
+    }
+
+    /** Removes what {@link #running} made. */
+    public void removeRunning() {
+        execute("delete from attempt where tenant_id = $1", Tuple.of(A));
+        execute("delete from workload where tenant_id = $1 and state = 'running'", Tuple.of(A));
     }
 
     public String text(String sql, Object parameter) {

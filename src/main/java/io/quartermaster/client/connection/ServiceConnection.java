@@ -60,7 +60,16 @@ public final class ServiceConnection {
 
     /** A path below the tenant's own, such as {@code /v1/tenants/acme/workloads}; each step is encoded. */
     public String path(String... steps) {
-        StringBuilder path = new StringBuilder("/v1/tenants/").append(WebClient.encode(tenant));
+        return below("/v1/tenants/" + WebClient.encode(tenant), steps);
+    }
+
+    /** A path of the operator, such as {@code /v1/operator/nodes}; each step is encoded. */
+    public static String operatorPath(String... steps) {
+        return below("/v1/operator", steps);
+    }
+
+    private static String below(String root, String... steps) {
+        StringBuilder path = new StringBuilder(root);
         for (String step : steps) {
             path.append('/').append(WebClient.encode(step));
         }

@@ -19,6 +19,9 @@ public final class TextStyle {
             Map.entry("failed", "31"),
             Map.entry("cancelled", "2"));
 
+    private static final int FIRST_COLOUR = 31;
+    private static final int COLOURS = 6;
+
     private static final char REPLACEMENT = '\uFFFD';
 
     private final boolean coloured;
@@ -48,6 +51,21 @@ public final class TextStyle {
 
     public String faint(String text) {
         return in("2", text);
+    }
+
+    /** A text in one of six colours, by a number. */
+    public String distinct(int number, String text) {
+        return in(Integer.toString(FIRST_COLOUR + Math.floorMod(number, COLOURS)), text);
+    }
+
+    /** A line about something that is created. */
+    public String added(String text) {
+        return in("32", text);
+    }
+
+    /** A line about something that is changed. */
+    public String changed(String text) {
+        return in("33", text);
     }
 
     private String in(String code, String text) {

@@ -22,12 +22,13 @@ public final class SessionCommands {
     }
 
     /**
-     * Registers the command that prints completion scripts.
+     * Registers the commands that print completion scripts and write manual pages.
      *
-     * @param whole makes the command line that the scripts complete
+     * @param whole makes the command line that the scripts complete and the pages describe
      */
     public static void registerCompletion(
             CommandCatalog catalog, ClientEnvironment environment, Supplier<CommandLine> whole) {
         catalog.register("completion", () -> new CompletionCommand(environment, whole));
+        catalog.register("manual", () -> new ManualCommand(environment, whole));
     }
 }

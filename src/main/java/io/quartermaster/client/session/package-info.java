@@ -1,7 +1,8 @@
 /**
  * The commands with which people choose a server and a tenant, and sign in.
  *
- * <p>Owns: the options, texts and documents of these commands; the completion scripts of shells.
+ * <p>Owns: the options, texts and documents of these commands; the completion scripts of
+ * shells; the manual pages.
  *
  * <p>Does not own: the files ({@code client.settings}); the requests to the realm ({@code client.connection}).
  *
