@@ -89,8 +89,8 @@ class CellQueryExecutor {
     }
 
     /**
-     * Like {@link #queryWithTimeout}, for an answer that is only an addition: empty immediately if several questions wait
-     * already, so that such questions never take the places of others.
+     * Like {@link #queryWithTimeout}, for an answer that is only an addition. It is empty immediately if several
+     * questions wait already, so that such questions never take the places of others.
      */
     <T> Uni<Optional<T>> queryIfFree(Function<CellView, T> question) {
         return waiting.get() > MAX_WAITING_ADDITIONS

@@ -12,5 +12,6 @@ public final class RuleCommands {
         catalog.register("get", () -> new GetCommand(environment));
         catalog.register("apply", () -> new ApplyCommand(environment));
         catalog.register("usage", () -> new UsageCommand(environment));
+        catalog.register("share", () -> new ShareCommand(environment));
     }
 }
