@@ -155,6 +155,10 @@ class ClientMessagesTest {
                 .startsWith("qm: no server is chosen. Choose one of your contexts with qm context use NAME (b), or")
                 .endsWith("or set QM_SERVER and QM_TENANT\n");
         assertThat(person.run("context", "remove", "b").err()).isEmpty();
+        person.run("context", "add", "c", "--server", api.url(), "--tenant", "globex");
+        assertThat(person.run("context", "remove", "c").err())
+                .isEqualTo(
+                        "No context is current now. Add one: qm context add NAME --server URL --tenant TENANT\n");
     }
 
     @ParameterizedTest

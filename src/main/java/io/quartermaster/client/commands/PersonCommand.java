@@ -209,7 +209,13 @@ public abstract class PersonCommand implements Callable<Integer> {
                 .filter(context ->
                         context.server().equals(target.server()) && context.tenant().equals(target.tenant()))
                 .isPresent();
-        return current ? "qm login" : "qm login --server " + target.server() + " --tenant " + target.tenant();
+        return called() + " login"
+                + (current ? "" : " --server " + target.server() + " --tenant " + target.tenant());
+    }
+
+    /** The name by which the launcher was called, such as {@code ./qm}, for the next command in a message. */
+    protected static String called() {
+        return System.getProperty("qm.command", "qm");
     }
 
     /**

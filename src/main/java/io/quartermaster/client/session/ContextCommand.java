@@ -142,12 +142,12 @@ final class ContextCommand extends ContextListing {
             if (name.equals(before.current())) {
                 remark("No context is current now. "
                         + (before.byName().size() > 1
-                                ? "Choose one: qm context use "
+                                ? "Choose one: " + called() + " context use "
                                         + before.sorted().stream()
                                                 .map(ServerContext::name)
                                                 .filter(other -> !other.equals(name))
-                                                .collect(Collectors.joining(" or qm context use "))
-                                : "Add one: qm context add NAME --server URL --tenant TENANT"));
+                                                .collect(Collectors.joining("|"))
+                                : "Add one: " + called() + " context add NAME --server URL --tenant TENANT"));
             }
             return ExitStatus.OK;
         }
