@@ -100,6 +100,19 @@ class ClientMessagesTest {
         assertThat(client.run("why", OTHER).out()).isEqualTo("train runs.\n");
     }
 
+    @ParameterizedTest
+    @CsvSource({"running,Started", "waiting,Last start", "failed,Started"})
+    void aJobBetweenTwoAttemptsHasALastStart(String state, String label) {
+        String end = state.equals("failed") ? ",\"endedAt\":\"2026-12-01T08:30:00Z\"" : "";
+        api.given(
+                "GET " + WORKLOADS + "/" + ID,
+                200,
+                "{\"workload\":{\"name\":\"train\",\"state\":\"%s\",\"startedAt\":\"2026-12-01T08:10:00Z\"%s}}"
+                        .formatted(state, end));
+
+        assertThat(client.run("show", ID).out()).containsPattern("(?m)^" + label + " +2026-12-01");
+    }
+
     @Test
     void theTokenAloneIsPrintedAndRenewedBefore() {
         givenALogin(1, "old");

@@ -64,7 +64,7 @@ final class JobTable {
 
     /** How long the present attempt has run, or the last one of work that has ended; empty between two attempts. */
     private static String ran(JsonNode workload, LocalTimes times) {
-        if (!RUN_STATES.contains(workload.path("state").asText()) && !workload.hasNonNull("endedAt")) {
+        if (!ranLast(workload)) {
             return "";
         }
         return instant(workload, "startedAt")
@@ -72,6 +72,11 @@ final class JobTable {
                         .map(end -> ReadableDuration.format(Duration.between(start, end)))
                         .orElseGet(() -> times.since(start)))
                 .orElse("");
+    }
+
+    /** Whether the start of a job is that of an attempt that runs, or with whose end the job has ended. */
+    static boolean ranLast(JsonNode workload) {
+        return RUN_STATES.contains(workload.path("state").asText()) || workload.hasNonNull("endedAt");
     }
 
     static Optional<Instant> instant(JsonNode node, String field) {
