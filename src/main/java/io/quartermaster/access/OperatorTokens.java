@@ -80,8 +80,7 @@ public class OperatorTokens {
         return switch (state) {
             case ACCEPTED -> Uni.createFrom().item(true);
             case REFUSED -> Uni.createFrom().item(false);
-            case UNKNOWN ->
-                Uni.createFrom().failure(new Unconfirmed());
+            case UNKNOWN -> Uni.createFrom().failure(new Unconfirmed());
         };
     }
 }

@@ -71,7 +71,8 @@ final class AuditCommand implements Callable<Integer> {
         if (running.isEmpty()) {
             spec.commandLine()
                     .getErr()
-                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with " + Installation.command() + " up.");
+                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with "
+                            + Installation.command() + " up.");
             return ExitCodes.NOT_RUNNING;
         }
         ApiClient operator = ApiClient.ofClient(

@@ -68,7 +68,8 @@ final class DemoCommand implements Callable<Integer> {
         if (running.isEmpty()) {
             spec.commandLine()
                     .getErr()
-                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with " + Installation.command() + " up.");
+                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with "
+                            + Installation.command() + " up.");
             return ExitCodes.NOT_RUNNING;
         }
         String url = running.get().url();

@@ -33,7 +33,8 @@ record FleetMetrics(SortedMap<String, String> gpusByPool, long lostNodes) {
                 case "quartermaster_agents_lost" -> lost = value;
                 case "quartermaster_gpus" -> {
                     Map<String, String> labels = labels(sample.group(2));
-                    List<String> states = pools.computeIfAbsent(labels.getOrDefault("pool", ""), any -> new ArrayList<>());
+                    List<String> states =
+                            pools.computeIfAbsent(labels.getOrDefault("pool", ""), any -> new ArrayList<>());
                     if (value > 0) {
                         states.add(value + " " + labels.getOrDefault("state", ""));
                     }
@@ -43,7 +44,10 @@ record FleetMetrics(SortedMap<String, String> gpusByPool, long lostNodes) {
         }
         SortedMap<String, String> texts = new TreeMap<>();
         pools.forEach((pool, states) -> texts.put(
-                pool, states.isEmpty() ? "none" : String.join(", ", states.stream().sorted().toList())));
+                pool,
+                states.isEmpty()
+                        ? "none"
+                        : String.join(", ", states.stream().sorted().toList())));
         return new FleetMetrics(texts, lost);
     }
 

@@ -62,8 +62,8 @@ final class StatusCommand implements Callable<Integer> {
             out.println("Quartermaster does not run. Start it with " + Installation.command() + " up.");
             return;
         }
-        out.println("The service does not run, but these parts of it do. "
-                + Installation.command() + " up adopts them, " + Installation.command() + " down ends them.");
+        out.println("The service does not run, but these parts of it do. " + Installation.command()
+                + " up adopts them, " + Installation.command() + " down ends them.");
         leftovers.forEach((component, pid) -> printLine(out, component.title(), "process " + pid));
     }
 

@@ -155,7 +155,8 @@ final class UpCommand implements Callable<Integer> {
 
     static String alreadyRunning(RunFile run) {
         return "qm: Quartermaster already runs on this data folder: " + run.url() + " (process "
-                + run.process().pid() + "). Stop it with " + Installation.command() + " down, or choose another folder with --data-dir.";
+                + run.process().pid() + "). Stop it with " + Installation.command()
+                + " down, or choose another folder with --data-dir.";
     }
 
     private ServiceRun.Settings settings() {

@@ -10,10 +10,10 @@ import org.junit.jupiter.api.Test;
 
 class OperatorTokensTest {
 
-    private final OperatorTokens tokens = new OperatorTokens(
-            (IdentityConfig) Proxy.newProxyInstance(IdentityConfig.class.getClassLoader(), new Class<?>[] {
-                IdentityConfig.class
-            }, (proxy, method, arguments) -> Duration.ofMillis(1)));
+    private final OperatorTokens tokens = new OperatorTokens((IdentityConfig) Proxy.newProxyInstance(
+            IdentityConfig.class.getClassLoader(),
+            new Class<?>[] {IdentityConfig.class},
+            (proxy, method, arguments) -> Duration.ofMillis(1)));
 
     private boolean areAccepted() {
         return tokens.areAccepted().await().atMost(Duration.ofSeconds(10));

@@ -163,8 +163,7 @@ class LauncherTest {
         CommandLine all = QuartermasterCommand.commandLine();
 
         assertThat(all.getSubcommands().values()).allSatisfy(command -> {
-            String[] description =
-                    command.getCommandSpec().usageMessage().description();
+            String[] description = command.getCommandSpec().usageMessage().description();
             assertThat(description).as(command.getCommandName()).isNotEmpty();
             assertThat(description[0]).as(command.getCommandName()).endsWith(".");
         });

@@ -170,8 +170,7 @@ class ClientMessagesTest {
         assertThat(person.run("context", "remove", "b").err()).isEmpty();
         person.run("context", "add", "c", "--server", api.url(), "--tenant", "globex");
         assertThat(person.run("context", "remove", "c").err())
-                .isEqualTo(
-                        "No context is current now. Add one: qm context add NAME --server URL --tenant TENANT\n");
+                .isEqualTo("No context is current now. Add one: qm context add NAME --server URL --tenant TENANT\n");
     }
 
     @ParameterizedTest
@@ -231,10 +230,7 @@ class ClientMessagesTest {
     void oneOfSeveralJobsIsNamedAsItWasTyped() {
         String workload = "{\"id\":\"" + ID + "\",\"name\":\"sleeper\",\"state\":\"cancelled\",\"submittedBy\":\"jo\"}";
         api.given("GET " + WORKLOADS + "?name=sleeper&pageSize=500", 200, "{\"items\":[" + workload + "]}")
-                .given(
-                        "POST " + WORKLOADS + "/" + ID + "/cancel",
-                        409,
-                        "{\"detail\":\"the workload was cancelled\"}")
+                .given("POST " + WORKLOADS + "/" + ID + "/cancel", 409, "{\"detail\":\"the workload was cancelled\"}")
                 .given("POST " + WORKLOADS + "/" + OTHER + "/cancel", 200, workload);
 
         assertThat(client.run("cancel", "sleeper", OTHER).err()).isEqualTo("qm: sleeper: the job was cancelled\n");

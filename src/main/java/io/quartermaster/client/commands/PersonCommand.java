@@ -206,11 +206,10 @@ public abstract class PersonCommand implements Callable<Integer> {
         boolean current = contexts()
                 .read()
                 .currentContext()
-                .filter(context ->
-                        context.server().equals(target.server()) && context.tenant().equals(target.tenant()))
+                .filter(context -> context.server().equals(target.server())
+                        && context.tenant().equals(target.tenant()))
                 .isPresent();
-        return called() + " login"
-                + (current ? "" : " --server " + target.server() + " --tenant " + target.tenant());
+        return called() + " login" + (current ? "" : " --server " + target.server() + " --tenant " + target.tenant());
     }
 
     /** The name by which the launcher was called, such as {@code ./qm}, for the next command in a message. */

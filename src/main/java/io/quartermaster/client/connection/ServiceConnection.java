@@ -247,8 +247,7 @@ public final class ServiceConnection {
     public static CommandFailure failure(ServiceReply reply) {
         JsonNode body = reply.body();
         String detail = body.path("detail").asText("");
-        String message =
-                detail.isEmpty() ? "the service answered HTTP " + reply.status() : FieldText.ofJobs(detail);
+        String message = detail.isEmpty() ? "the service answered HTTP " + reply.status() : FieldText.ofJobs(detail);
         List<String> details = new ArrayList<>();
         for (JsonNode error : body.path("errors")) {
             FieldText.line(error, message).ifPresent(details::add);

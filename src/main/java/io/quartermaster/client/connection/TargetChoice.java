@@ -61,7 +61,8 @@ public record TargetChoice(
         String use = known.isEmpty()
                 ? ""
                 : "Choose one of your contexts with qm context use NAME ("
-                        + known.stream().map(ServerContext::name).collect(Collectors.joining(", ")) + "), or add another"
+                        + known.stream().map(ServerContext::name).collect(Collectors.joining(", "))
+                        + "), or add another"
                         + " with qm context add";
         return CommandFailure.usage("no " + what + " is chosen. "
                 + (use.isEmpty() ? "Add a context with qm context add" : use) + " NAME --server URL "

@@ -70,7 +70,8 @@ abstract class StateChangeCommand extends PersonCommand {
                 if (ids.size() == 1) {
                     throw e;
                 }
-                err().println("qm: " + TextStyle.printable(words.getOrDefault(id, id)) + ": " + TextStyle.printable(e.text()));
+                err().println("qm: " + TextStyle.printable(words.getOrDefault(id, id)) + ": "
+                        + TextStyle.printable(e.text()));
                 worst = worse(worst, e.status());
             }
         }

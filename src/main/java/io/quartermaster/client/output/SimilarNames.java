@@ -20,8 +20,9 @@ public final class SimilarNames {
 
     /** The nearest names, in alphabetical order; none if even these are far from the word. */
     public static List<String> of(String word, Collection<String> known) {
-        Map<String, Integer> distances =
-                known.stream().distinct().collect(Collectors.toMap(name -> name, name -> distanceOrBeginning(word, name)));
+        Map<String, Integer> distances = known.stream()
+                .distinct()
+                .collect(Collectors.toMap(name -> name, name -> distanceOrBeginning(word, name)));
         int limit = Math.max(1, word.length() / LETTERS_PER_MISTAKE);
         int nearest = distances.values().stream().min(Comparator.naturalOrder()).orElse(Integer.MAX_VALUE);
         return distances.entrySet().stream()

@@ -69,11 +69,7 @@ class LogStreams {
     });
 
     LogStreams(
-            LogStore store,
-            WorkloadsConfig config,
-            Viewers viewers,
-            ObjectMapper json,
-            ShutdownNotice shutdownNotice) {
+            LogStore store, WorkloadsConfig config, Viewers viewers, ObjectMapper json, ShutdownNotice shutdownNotice) {
         this.shutdownNotice = shutdownNotice;
         this.store = store;
         this.config = config;

@@ -48,7 +48,9 @@ class JobTableTest {
                  "startedAt":"2026-12-01T08:10:00Z"%s}""".formatted(ONE, state, end));
         LocalTimes times = new LocalTimes(ZoneOffset.UTC, Instant.parse("2026-12-01T09:00:00Z"));
 
-        assertThat(JobTable.of(List.of(workload), TextStyle.plain(), times).lines().get(1))
+        assertThat(JobTable.of(List.of(workload), TextStyle.plain(), times)
+                        .lines()
+                        .get(1))
                 .endsWith(" 1h ago     " + ran + (ran.length() == 1 ? "    -" : "  -"));
     }
 }

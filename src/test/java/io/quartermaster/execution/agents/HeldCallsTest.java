@@ -32,8 +32,7 @@ class HeldCallsTest {
     }
 
     private CompletableFuture<Boolean> hold() {
-        return calls.hold(UUID.randomUUID(), 1, System.nanoTime(), LONG)
-                .subscribeAsCompletionStage();
+        return calls.hold(UUID.randomUUID(), 1, System.nanoTime(), LONG).subscribeAsCompletionStage();
     }
 
     @Test
