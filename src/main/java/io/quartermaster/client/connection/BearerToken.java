@@ -76,7 +76,7 @@ public sealed interface BearerToken {
             return renewed.map(SavedLogin::accessToken).orElseThrow(this::notSignedIn);
         }
 
-        /** A server that does not answer is reported first: nobody can sign in there. */
+        /** A server that does not answer is reported first: no sign-in can succeed there. */
         private CommandFailure notSignedIn() {
             RealmLogin.requireAnswer(web, server, tenant);
             return new CommandFailure(

@@ -17,8 +17,9 @@ import picocli.CommandLine.Command;
         name = "token",
         description = {
             "Prints an access token of your login, for a call of the API with another program.",
-            "The token lives for some minutes, as your realm decides; qm renews the login before, if it is due. Whoever"
-                    + " has the token acts as you until then, so write it into no file and no command of a job."
+            "Every person and program with a login can use it. The token lives for some minutes, as the realm decides; qm"
+                    + " renews it first if it is nearly over. A holder of the token acts as you until then, so put it"
+                    + " into no file and no job."
         },
         footer = {
             "%nExamples:%n",
