@@ -178,11 +178,24 @@ public final class AccessFilter {
         return failure instanceof OIDCException;
     }
 
-    private static ProblemException keycloakUnavailable(Throwable failure) {
+    static ProblemException keycloakUnavailable(Throwable failure) {
         return ProblemException.of(
                 503,
                 "identity-unavailable",
-                "Keycloak does not answer, so the service cannot check tokens; send the request again later");
+                isUnconfirmed(failure)
+                        ? "the service has not yet confirmed the operator's realm; send the request again in a few"
+                                + " seconds"
+                        : "Keycloak does not answer, so the service cannot check tokens; send the request again later");
+    }
+
+    /** The failure may arrive as the cause of another one. */
+    private static boolean isUnconfirmed(Throwable failure) {
+        for (Throwable each = failure; each != null; each = each.getCause()) {
+            if (each instanceof OperatorTokens.Unconfirmed) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static String validRequestId(@Nullable String given) {

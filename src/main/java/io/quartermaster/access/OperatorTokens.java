@@ -23,6 +23,16 @@ public class OperatorTokens {
         REFUSED
     }
 
+    /** It is not known yet whether the service created the operator's realm, so its tokens cannot be checked. */
+    static final class Unconfirmed extends OIDCException {
+
+        private static final long serialVersionUID = 1L;
+
+        Unconfirmed() {
+            super("the operator's realm has not been checked yet");
+        }
+    }
+
     private final Duration firstCheckTimeout;
     private final CompletableFuture<Boolean> firstCheck = new CompletableFuture<>();
     private volatile State state = State.UNKNOWN;
@@ -51,8 +61,7 @@ public class OperatorTokens {
     /**
      * Waits for the first check of the realm, at most for the time limit of a fetch of keys.
      *
-     * @return fails with {@link OIDCException} while Keycloak has not answered any check, as when a realm's keys cannot
-     * be fetched
+     * @return fails with {@link Unconfirmed} while Keycloak has not answered any check
      */
     Uni<Boolean> areAccepted() {
         if (state != State.UNKNOWN || firstCheck.isDone()) {
@@ -71,8 +80,7 @@ public class OperatorTokens {
         return switch (state) {
             case ACCEPTED -> Uni.createFrom().item(true);
             case REFUSED -> Uni.createFrom().item(false);
-            case UNKNOWN ->
-                Uni.createFrom().failure(new OIDCException("the operator's realm has not been checked yet"));
+            case UNKNOWN -> Uni.createFrom().failure(new Unconfirmed());
         };
     }
 }

@@ -25,10 +25,10 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Audits the stored usage of the running service: the equations of usage, gaps and overlaps,",
-            "the hash chain, closed hours computed again, and allocations against the events that meter them. Also "
-                    + "checks that no",
-            "attempt is metered past its stop deadline or its reported end, and the hash chains of audit entries."
+            "Audits the stored data of the running service.",
+            "It checks the equations of usage, gaps and overlaps, the hash chain, closed hours computed again, and"
+                    + " allocations against the events that meter them. It also checks that no attempt is metered past"
+                    + " its stop deadline or its reported end, and the hash chains of audit entries."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {
@@ -71,7 +71,8 @@ final class AuditCommand implements Callable<Integer> {
         if (running.isEmpty()) {
             spec.commandLine()
                     .getErr()
-                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with qm up.");
+                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with "
+                            + Installation.command() + " up.");
             return ExitCodes.NOT_RUNNING;
         }
         ApiClient operator = ApiClient.ofClient(

@@ -26,10 +26,11 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Plays a story against the running service, through the public API and with real tokens:",
-            "a reservation is enforced by graceful preemption, a second tenant borrows, and the usage is billed.",
-            "First it cancels all waiting and running work of its three users: rnd-member and",
-            "devops-member of acme, rnd-member of globex. It does not touch the work of other users."
+            "Plays the worked example against the running service.",
+            "Through the public API, a reservation is enforced by graceful preemption, a second tenant borrows, and the"
+                    + " usage is billed.",
+            "First it cancels all waiting and running work of its three users: rnd-member and devops-member of acme,"
+                    + " rnd-member of globex. It does not touch the work of other users."
         },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:every scene took place", "1:a scene failed; the message names it", "3:no service runs here"})
@@ -67,7 +68,8 @@ final class DemoCommand implements Callable<Integer> {
         if (running.isEmpty()) {
             spec.commandLine()
                     .getErr()
-                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with qm up.");
+                    .println("qm: Quartermaster does not run on " + folder.path() + ". Start it with "
+                            + Installation.command() + " up.");
             return ExitCodes.NOT_RUNNING;
         }
         String url = running.get().url();

@@ -17,7 +17,11 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "down",
         mixinStandardHelpOptions = true,
-        description = "Stops the service and the programs that it started. Does nothing if none of them runs.",
+        description = {
+            "Stops the service and the programs that it started. Does nothing if none of them runs.",
+            "The jobs that run on the agent of this machine end. After the next qm up they start again, each as a new"
+                    + " attempt."
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:no program runs on the data folder"})
 final class DownCommand implements Callable<Integer> {

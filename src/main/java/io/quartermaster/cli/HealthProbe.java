@@ -31,7 +31,13 @@ final class HealthProbe implements AutoCloseable {
      * @param canServe ready except for Keycloak, which takes longer to start and has a check of its own
      * @param checks the name and the result of each check, in the service's order
      */
-    record Health(boolean up, boolean canServe, Map<String, String> checks) {}
+    record Health(boolean up, boolean canServe, Map<String, String> checks) {
+
+        /** Whether the service has confirmed the operator's realm; until then it refuses the operator's tokens. */
+        boolean operatorsCanSignIn() {
+            return "made".equals(checks.get("operator-realm"));
+        }
+    }
 
     /** Empty when the service does not answer. */
     Optional<Health> readiness(String url) throws InterruptedException {
@@ -54,6 +60,20 @@ final class HealthProbe implements AutoCloseable {
             }
             return Optional.of(
                     new Health(body.path("status").asText().equals("UP"), canServe && !checks.isEmpty(), checks));
+        } catch (IOException unreachable) {
+            return Optional.empty();
+        }
+    }
+
+    /** The metrics of the service as text; empty when it does not answer. */
+    Optional<String> metrics(String url) throws InterruptedException {
+        try {
+            HttpResponse<String> answer = client.send(
+                    HttpRequest.newBuilder(URI.create(url + "/metrics"))
+                            .timeout(REQUEST_TIMEOUT)
+                            .build(),
+                    HttpResponse.BodyHandlers.ofString());
+            return Optional.of(answer.body()).filter(text -> answer.statusCode() == 200);
         } catch (IOException unreachable) {
             return Optional.empty();
         }

@@ -15,6 +15,11 @@ final class Installation {
         return Path.of(System.getProperty("qm.home", ".")).toAbsolutePath().normalize();
     }
 
+    /** The name by which the launcher was called, such as {@code ./qm}, for messages. */
+    static String command() {
+        return System.getProperty("qm.command", "qm");
+    }
+
     /** The Keycloak distribution that the build unpacked. */
     static Path keycloakHome() {
         String given = System.getenv("QM_KEYCLOAK_HOME");

@@ -39,9 +39,9 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Measures submissions on a service of its own: their rate, and the time until they hold their "
-                    + "devices,",
-            "compared with the ceiling in the same run, an authenticated insert of one row."
+            "Measures submissions on a service of its own.",
+            "The figures are their rate, and the time until they hold their devices, compared with the ceiling in the"
+                    + " same run: an authenticated insert of one row."
         },
         subcommands = LoadAgentsCommand.class,
         exitCodeListHeading = "%nExit codes:%n",

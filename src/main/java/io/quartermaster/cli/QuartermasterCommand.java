@@ -4,6 +4,7 @@ import io.quartermaster.agent.AgentCommand;
 import io.quartermaster.agent.protocol.ProgramVersion;
 import io.quartermaster.client.ClientProgram;
 import io.quartermaster.client.commands.ClientEnvironment;
+import io.quartermaster.client.commands.WrongUse;
 import io.quartermaster.launch.CommandLineFactory;
 import io.quartermaster.launch.MigrateCommand;
 import picocli.CommandLine;
@@ -34,8 +35,8 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "In a checkout also: qm dev reloads the service from its sources, qm test runs the tests, qm campaign makes"
-                    + " long runs, qm fmt formats the code.",
+            "In a checkout also: qm dev reloads the service from its sources, qm test runs the tests, qm bench measures"
+                    + " the engine, qm campaign makes long runs, qm fmt formats the code.",
             "Add --help to a command to see its options."
         })
 public final class QuartermasterCommand implements Runnable {
@@ -62,7 +63,7 @@ public final class QuartermasterCommand implements Runnable {
         CommandLine commandLine =
                 CommandLineFactory.reportingStartFailures(new CommandLine(new QuartermasterCommand()));
         ClientProgram.catalog(ClientEnvironment.ofProcess()).addTo(commandLine);
-        return commandLine.setExpandAtFiles(false);
+        return commandLine.setExpandAtFiles(false).setParameterExceptionHandler(new WrongUse());
     }
 
     /** Offers these commands to {@link io.quartermaster.Main}; found by its name in {@code META-INF/services}. */

@@ -56,7 +56,8 @@ final class ResetCommand implements Callable<Integer> {
         Optional<RunFile> running = RunFile.ofRunning(folder);
         if (running.isPresent() && !force) {
             return refuse("Quartermaster runs on this data folder (process "
-                    + running.get().process().pid() + "). Stop it with qm down, or use --force.");
+                    + running.get().process().pid() + "). Stop it with " + Installation.command()
+                    + " down, or use --force.");
         }
         if (!yes && !confirmed(out, folder)) {
             return refuse("Nothing was removed.");

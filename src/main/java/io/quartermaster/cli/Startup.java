@@ -3,6 +3,7 @@ package io.quartermaster.cli;
 import io.quartermaster.cli.demo.DemoConfinement;
 import io.quartermaster.cli.demo.DemoPasswords;
 import io.quartermaster.cli.demo.DemoSeed;
+import io.quartermaster.cli.demo.DemoWorld;
 import io.quartermaster.embedded.DataFolder;
 import io.quartermaster.embedded.EmbeddedAgent;
 import io.quartermaster.embedded.EmbeddedServices;
@@ -21,6 +22,9 @@ import java.util.function.IntConsumer;
 final class Startup {
 
     private static final int POLL_MILLIS = 150;
+
+    /** Longer than the service takes to see that Keycloak is up, and to confirm the realm. */
+    private static final Duration OPERATOR_REALM_TIMEOUT = Duration.ofSeconds(30);
 
     private final PrintWriter out;
     private final ProgressListener progressListener;
@@ -65,6 +69,7 @@ final class Startup {
             }
             service.done(runFile.url());
             services.identity().get();
+            awaitOperatorRealm();
             Optional<DemoSeed.LoadedDemo> demo = loadDemo();
             printSummary((System.nanoTime() - startedNanos) / 1e9, demo);
             // After the last line, because a waiting command in the foreground stops showing lines then.
@@ -95,6 +100,24 @@ final class Startup {
             }
         }
         return false;
+    }
+
+    /** Operators can sign in once the service has confirmed their realm. A realm of others is never confirmed. */
+    private void awaitOperatorRealm() throws InterruptedException {
+        long end = System.nanoTime() + OPERATOR_REALM_TIMEOUT.toNanos();
+        try (HealthProbe healthProbe = new HealthProbe()) {
+            while (System.nanoTime() < end) {
+                if (healthProbe
+                        .readiness(runFile.managementUrl())
+                        .filter(HealthProbe.Health::operatorsCanSignIn)
+                        .isPresent()) {
+                    return;
+                }
+                Thread.sleep(POLL_MILLIS);
+            }
+        }
+        progressListener.warn("The service has not confirmed the operator's realm, so operators cannot use it yet; see "
+                + runFile.managementUrl() + "/health/ready");
     }
 
     /** The service is usable without the demonstration, so a failure is only reported. */
@@ -141,7 +164,7 @@ final class Startup {
                   Logs         %s
                 """,
                 seconds,
-                DetachedStart.isDetached() ? "qm down" : "Ctrl-C or qm down",
+                (DetachedStart.isDetached() ? "" : "Ctrl-C or ") + Installation.command() + " down",
                 url,
                 url,
                 management,
@@ -166,9 +189,12 @@ final class Startup {
 
                   A first look, as a member of %7$s (the password is above; operators use --tenant operator):
 
-                    qm context add demo --server %8$s --tenant %7$s
-                    qm login --user rnd-member
-                    qm queues
+                    %9$s context add demo --server %8$s --tenant %7$s
+                    %9$s login --user rnd-member
+                    %9$s queues
+                    %9$s submit -q %10$s --follow -- sh -c 'echo hello; sleep 3; echo done'
+
+                  The worked example, with preemption and a bill: %9$s demo
                 """.formatted(
                         passwords.operator(),
                         String.join(" and ", DemoSeed.TENANTS),
@@ -177,6 +203,8 @@ final class Startup {
                         passwords.viewer(),
                         confinement.description(),
                         DemoSeed.TENANTS.getFirst(),
-                        runFile.url());
+                        runFile.url(),
+                        Installation.command(),
+                        DemoWorld.queue("rnd", 1));
     }
 }

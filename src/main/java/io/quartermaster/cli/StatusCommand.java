@@ -21,7 +21,11 @@ import picocli.CommandLine.Spec;
 @Command(
         name = "status",
         mixinStandardHelpOptions = true,
-        description = "Shows the addresses and the health of the service on the data folder.",
+        description = {
+            "Shows the addresses and the health of the service on the data folder.",
+            "It also shows the agent of this machine, the GPUs of each pool by state, and the nodes that are out of"
+                    + " contact."
+        },
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {"0:the service runs and is ready", "3:it does not run, or is not ready"})
 final class StatusCommand implements Callable<Integer> {
@@ -47,6 +51,7 @@ final class StatusCommand implements Callable<Integer> {
             return ExitCodes.NOT_RUNNING;
         }
         boolean ready = printRun(out, run.get());
+        printFleet(out, folder, run.get());
         printData(out, folder);
         return ready ? ExitCodes.OK : ExitCodes.NOT_RUNNING;
     }
@@ -54,10 +59,11 @@ final class StatusCommand implements Callable<Integer> {
     /** After the service was killed, its parts continue to run without it. */
     private static void printLeftovers(PrintWriter out, Map<Component, Long> leftovers) {
         if (leftovers.isEmpty()) {
-            out.println("Quartermaster does not run. Start it with qm up.");
+            out.println("Quartermaster does not run. Start it with " + Installation.command() + " up.");
             return;
         }
-        out.println("The service does not run, but these parts of it do. qm up adopts them, qm down ends them.");
+        out.println("The service does not run, but these parts of it do. " + Installation.command()
+                + " up adopts them, " + Installation.command() + " down ends them.");
         leftovers.forEach((component, pid) -> printLine(out, component.title(), "process " + pid));
     }
 
@@ -85,6 +91,17 @@ final class StatusCommand implements Callable<Integer> {
                     .checks()
                     .forEach((name, checkState) -> out.printf("               %s: %s%n", name, checkState));
             return health.get().up();
+        }
+    }
+
+    private static void printFleet(PrintWriter out, DataFolder folder, RunFile run) throws InterruptedException {
+        Long agent = EmbeddedServices.running(folder).get(Component.AGENT);
+        printLine(out, "Agent", agent == null ? "none runs on this data folder" : "process " + agent);
+        try (HealthProbe healthProbe = new HealthProbe()) {
+            healthProbe.metrics(run.managementUrl()).map(FleetMetrics::parse).ifPresent(fleet -> {
+                fleet.gpusByPool().forEach((pool, states) -> printLine(out, "GPUs", pool + ": " + states));
+                printLine(out, "Nodes", fleet.lostNodes() + " out of contact");
+            });
         }
     }
 

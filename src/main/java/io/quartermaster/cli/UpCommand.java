@@ -5,6 +5,7 @@ import io.quartermaster.launch.Component;
 import io.quartermaster.launch.ExitCodes;
 import io.quartermaster.launch.ExternalServices;
 import io.quartermaster.launch.ListenOptions;
+import io.quartermaster.launch.OrderlyExit;
 import io.quartermaster.launch.ServiceRunner;
 import io.quartermaster.launch.StartFailure;
 import java.io.PrintWriter;
@@ -24,7 +25,7 @@ import picocli.CommandLine.Spec;
         mixinStandardHelpOptions = true,
         sortOptions = false,
         description = {
-            "Starts the service, with its own PostgreSQL, Redis, Keycloak and agent.",
+            "Starts the service, with its own PostgreSQL, Redis, Keycloak and agent; in the background with --detach.",
             "QM_DATABASE_URL, QM_REDIS_URL and QM_KEYCLOAK_URL name external servers instead, each with its"
                     + " users and passwords. Ctrl-C stops everything."
         },
@@ -126,6 +127,7 @@ final class UpCommand implements Callable<Integer> {
             throw new StartFailure("--only does not go with --detach, and --only servers needs a server to embed:"
                     + " leave out QM_DATABASE_URL, QM_REDIS_URL or QM_KEYCLOAK_URL.");
         }
+        OrderlyExit.onSignals();
         if (only == Only.SERVICE) {
             new ServiceSettingsFile(dataFolder.folder()).apply();
             return new ServiceRunner(new ConsoleProgress(out)::warn).run();
@@ -153,7 +155,8 @@ final class UpCommand implements Callable<Integer> {
 
     static String alreadyRunning(RunFile run) {
         return "qm: Quartermaster already runs on this data folder: " + run.url() + " (process "
-                + run.process().pid() + "). Stop it with qm down, or choose another folder with --data-dir.";
+                + run.process().pid() + "). Stop it with " + Installation.command()
+                + " down, or choose another folder with --data-dir.";
     }
 
     private ServiceRun.Settings settings() {

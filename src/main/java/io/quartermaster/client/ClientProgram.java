@@ -3,19 +3,17 @@ package io.quartermaster.client;
 import io.quartermaster.agent.protocol.ProgramVersion;
 import io.quartermaster.client.commands.ClientEnvironment;
 import io.quartermaster.client.commands.CommandCatalog;
+import io.quartermaster.client.commands.WrongUse;
 import io.quartermaster.client.jobs.JobCommands;
 import io.quartermaster.client.operator.OperatorCommands;
 import io.quartermaster.client.rules.RuleCommands;
 import io.quartermaster.client.session.SessionCommands;
-import java.io.PrintWriter;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.HelpCommand;
 import picocli.CommandLine.Model.CommandSpec;
-import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
-import picocli.CommandLine.UnmatchedArgumentException;
 
 /** {@code qm} with the commands of people alone. */
 @Command(
@@ -55,7 +53,7 @@ public final class ClientProgram implements Runnable {
         catalog(environment).addTo(root, arguments);
         root.addSubcommand("help", new HelpCommand());
         root.setUsageHelpAutoWidth(true);
-        root.setParameterExceptionHandler(ClientProgram::explain);
+        root.setParameterExceptionHandler(new WrongUse());
         // A word such as @all belongs to the job; it names no file of options.
         root.setExpandAtFiles(false);
         return root;
@@ -70,21 +68,5 @@ public final class ClientProgram implements Runnable {
         OperatorCommands.register(catalog, environment);
         SessionCommands.registerCompletion(catalog, environment, () -> commandLine(environment));
         return catalog;
-    }
-
-    /** A wrong option gets its message, similar names, and the way to the help; not the whole help. */
-    private static int explain(ParameterException wrong, String[] arguments) {
-        CommandLine command = wrong.getCommandLine();
-        PrintWriter err = command.getErr();
-        err.println("qm: " + wrong.getMessage());
-        if (wrong instanceof UnmatchedArgumentException unmatched) {
-            List<String> similar = unmatched.getSuggestions();
-            if (!similar.isEmpty()) {
-                err.println("Did you mean: " + String.join(" or ", similar) + "?");
-            }
-        }
-        err.println("See: " + command.getCommandSpec().qualifiedName() + " --help");
-        err.flush();
-        return command.getCommandSpec().exitCodeOnInvalidInput();
     }
 }

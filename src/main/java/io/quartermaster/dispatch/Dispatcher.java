@@ -17,6 +17,7 @@ import io.quartermaster.dispatch.transaction.Fence;
 import io.quartermaster.platform.db.LeaderDatabase;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.quartermaster.workloads.counters.LiveCounters;
+import io.smallrye.mutiny.subscription.Cancellable;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
 import java.time.Duration;
@@ -59,6 +60,7 @@ public class Dispatcher {
     private final Semaphore wakeupSignal = new Semaphore(0);
     private @Nullable Thread thread;
     private volatile boolean stopping;
+    private volatile @Nullable Cancellable listening;
     private volatile OptionalLong epoch = OptionalLong.empty();
     private volatile int lockedWorkloads;
     private volatile int builds;
@@ -101,7 +103,7 @@ public class Dispatcher {
 
     void start(@Observes StartupEvent event) {
         if (config.enabled()) {
-            redis.pubsub(String.class)
+            listening = redis.pubsub(String.class)
                     .subscribe(Wakeups.LEADER)
                     .onFailure()
                     .retry()
@@ -122,6 +124,10 @@ public class Dispatcher {
 
     void stop(@Observes ShutdownEvent event) throws InterruptedException {
         stopping = true;
+        Cancellable open = listening;
+        if (open != null) {
+            open.cancel();
+        }
         wake();
         if (thread != null) {
             thread.join(config.commitTimeout().toMillis());

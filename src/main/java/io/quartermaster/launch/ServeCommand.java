@@ -45,6 +45,7 @@ final class ServeCommand implements Callable<Integer> {
                     + missing.stream().map(Component::title).sorted().collect(Collectors.joining(", no "))
                     + ". Set QM_DATABASE_URL, QM_REDIS_URL and QM_KEYCLOAK_URL, each with its users and passwords.");
         }
+        OrderlyExit.onSignals();
         return new ServiceRunner(message -> spec.commandLine().getErr().println("qm: " + message)).run(given, listen);
     }
 }

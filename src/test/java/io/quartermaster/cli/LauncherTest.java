@@ -6,6 +6,8 @@ import io.quartermaster.client.ClientProgram;
 import io.quartermaster.client.commands.ClientEnvironment;
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -109,6 +111,76 @@ class LauncherTest {
         assertThat(run("status", "--data-dir", "x"))
                 .startsWith("called with")
                 .endsWith("target/quarkus-app/quarkus-run.jar status --data-dir x\n");
+    }
+
+    @Test
+    void theProgramKnowsTheNameByWhichItIsCalled() throws Exception {
+        givenAnOldBuild();
+        Files.delete(home.resolve("pom.xml"));
+        Files.setPosixFilePermissions(home.resolve("qm"), PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        assertThat(run("status")).contains(" -Dqm.command=" + home.resolve("qm") + " ");
+        assertThat(shell("./qm status")).contains(" -Dqm.command=./qm ");
+        assertThat(shell("PATH=\"$PWD:$PATH\" qm status")).contains(" -Dqm.command=qm ");
+    }
+
+    private String shell(String line) throws IOException, InterruptedException {
+        ProcessBuilder builder =
+                new ProcessBuilder("sh", "-c", line).directory(home.toFile()).redirectErrorStream(true);
+        builder.environment().put("JAVA_HOME", home.resolve(jdk).toString());
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        assertThat(process.waitFor()).as(output).isZero();
+        return output;
+    }
+
+    @Test
+    void eachErrorOfABuildIsShownOnce() throws Exception {
+        givenAnOldBuild();
+        Path maven = home.resolve("mvnw");
+        Files.writeString(maven, """
+                #!/bin/sh
+                for turn in 1 2; do
+                    echo '[INFO] noise'
+                    echo '[ERROR] /src/A.java:[3,7] cannot find symbol'
+                    echo '[ERROR] /src/B.java:[5,1] missing return statement'
+                done
+                exit 1
+                """);
+        Files.setPosixFilePermissions(maven, PosixFilePermissions.fromString("rwxr-xr-x"));
+
+        Started build = start("status");
+
+        assertThat(build.exitCode()).isEqualTo(1);
+        assertThat(build.output().lines().filter(line -> line.startsWith("[")))
+                .containsExactly(
+                        "[ERROR] /src/A.java:[3,7] cannot find symbol",
+                        "[ERROR] /src/B.java:[5,1] missing return statement");
+    }
+
+    @Test
+    void helpHasOneSentenceForEachCommand() {
+        CommandLine all = QuartermasterCommand.commandLine();
+
+        assertThat(all.getSubcommands().values()).allSatisfy(command -> {
+            String[] description = command.getCommandSpec().usageMessage().description();
+            assertThat(description).as(command.getCommandName()).isNotEmpty();
+            assertThat(description[0]).as(command.getCommandName()).endsWith(".");
+        });
+        assertThat(all.getUsageMessage()).contains("--detach", "qm bench");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"lsit,list", "statsu,status", "rest,reset"})
+    void theWholeProgramRecognizesASlipOfAFinger(String word, String command) {
+        StringWriter err = new StringWriter();
+
+        int exitCode = QuartermasterCommand.commandLine()
+                .setErr(new PrintWriter(err, true))
+                .execute(word);
+
+        assertThat(exitCode).isEqualTo(2);
+        assertThat(err.toString().lines()).contains("Did you mean: " + command + "?");
     }
 
     @Test

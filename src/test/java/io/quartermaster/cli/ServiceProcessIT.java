@@ -86,6 +86,7 @@ class ServiceProcessIT {
 
         third.destroy();
         assertThat(third.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(third.exitValue()).as("after a signal").isZero();
         assertThat(Ports.answers(postgresPort)).isFalse();
         assertThat(run("reset", "--yes").exitCode()).isZero();
         assertThat(data()).isEmptyDirectory();

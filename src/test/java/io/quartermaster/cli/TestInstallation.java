@@ -88,6 +88,10 @@ final class TestInstallation {
     void down() throws Exception {
         assertThat(run("down")).isZero();
         assertThat(service.isAlive()).isFalse();
+        assertThat(service.exitValue()).as("the service was asked to end").isZero();
+        assertThat(Files.readString(data().resolve("log/service.log")))
+                .as("the calls that the service holds end with it")
+                .doesNotContain("Timed out waiting for graceful shutdown");
         for (String port : ports.values()) {
             assertThat(Ports.answers(Integer.parseInt(port))).isFalse();
         }

@@ -291,12 +291,12 @@ class ClientIT {
         await().atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(client.run("queues", "--start").out())
                         .containsPattern(QUEUE
-                                + " +/rnd +open +1 GPU +0 of 2, at most 4 +2 reserved, 4 in all +1 +1, first at 1 +not"
-                                + " before ")
+                                + " +/rnd +open +1 GPU +0 of 2, at most 4 +2 reserved, 4 in all +1 +1, first at 1 +none"
+                                + " found within the next 24h")
                         .containsPattern("rnd-client-two +/rnd +open +2 x 1 GPU ")
                         .doesNotContain("devops"));
         assertThat(client.run("queues", "--all", "-o", "name").out()).contains("devops-client-one\n", QUEUE + "\n");
-        assertThat(client.run("try", "-q", QUEUE).out()).contains("The job would not start before ", POOL);
+        assertThat(client.run("try", "-q", QUEUE).out()).contains("No start of the job was found within the next 24h", POOL);
         ClientRun.Result top = client.run("top");
         assertThat(top.out()).containsPattern("/rnd +" + POOL + " +0 +2 +4 +1").contains("queued");
         client.run("cancel", "queued");
@@ -316,6 +316,8 @@ class ClientIT {
         assertThat(field.err()).contains("priority", "accepted: ", "request id: ");
         assertThat(List.of(queue.exitCode(), forbidden.exitCode(), workers.exitCode(), job.exitCode()))
                 .containsExactly(4, 5, 5, 4);
+        assertThat(queue.err()).containsOnlyOnce("there is no such queue").contains("qm queues lists yours");
+        assertThat(field.err()).containsOnlyOnce("out of range");
         assertThat(workers.err())
                 .isEqualTo("qm: queue " + QUEUE
                         + " gives each job 1 worker, and --workers asks for 2. Use: rnd-client-two\n");

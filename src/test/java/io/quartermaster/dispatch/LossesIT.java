@@ -20,6 +20,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.OffsetDateTime;
 import java.util.List;
 import java.util.UUID;
 import org.awaitility.Awaitility;
@@ -402,6 +403,33 @@ class LossesIT extends LedByHand {
             cell.settle();
             assertThat(rows.state(job)).isEqualTo("starting");
         }
+    }
+
+    @Test
+    void theStartOfWorkIsThatOfItsLastAttempt() {
+        CellRows rows = new CellRows(database, "races-started");
+        UUID job = OneGroup.of(rows, 1, 1).submit();
+        cell.settle();
+        run(rows, job);
+        OffsetDateTime first = startedAt(rows, job);
+
+        rows.report(job, "ended", "lost");
+        cell.settle();
+        assertThat(rows.state(job)).isIn("waiting", "starting");
+        assertThat(startedAt(rows, job)).isEqualTo(first);
+        rows.run("update workload set retry_at = clock_timestamp() - interval '1 second' where id = $1", job);
+        rows.inbox("workload", job.toString());
+        cell.settle();
+        run(rows, job);
+
+        assertThat(attempts(rows, job)).hasSize(2);
+        assertThat(startedAt(rows, job)).isAfter(first);
+    }
+
+    private static OffsetDateTime startedAt(CellRows rows, UUID job) {
+        return rows.run("select started_at from workload where id = $1", job)
+                .getFirst()
+                .getOffsetDateTime("started_at");
     }
 
     @Test

@@ -193,12 +193,28 @@ public abstract class PersonCommand implements Callable<Integer> {
             warnIfUnencrypted(target);
             String given = environment.variables().getOrDefault(TargetChoice.TOKEN_VARIABLE, "");
             BearerToken token = given.isBlank()
-                    ? new BearerToken.Saved(tokens(), web(), target.server(), target.tenant())
+                    ? new BearerToken.Saved(tokens(), web(), target.server(), target.tenant(), signIn(target))
                     : given(given.strip(), target.tenant());
             known = new ServiceConnection(web(), target.server(), target.tenant(), token);
             connection = known;
         }
         return known;
+    }
+
+    /** The command that signs in to a target; with options unless the target is the current context. */
+    protected final String signIn(ServerContext target) {
+        boolean current = contexts()
+                .read()
+                .currentContext()
+                .filter(context -> context.server().equals(target.server())
+                        && context.tenant().equals(target.tenant()))
+                .isPresent();
+        return called() + " login" + (current ? "" : " --server " + target.server() + " --tenant " + target.tenant());
+    }
+
+    /** The name by which the launcher was called, such as {@code ./qm}, for the next command in a message. */
+    protected static String called() {
+        return System.getProperty("qm.command", "qm");
     }
 
     /**

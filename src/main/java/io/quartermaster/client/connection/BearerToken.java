@@ -41,8 +41,12 @@ public sealed interface BearerToken {
         }
     }
 
-    /** The token of a login in the file of tokens, which is renewed there. */
-    record Saved(TokenFile file, WebClient web, URI server, String tenant) implements BearerToken {
+    /**
+     * The token of a login in the file of tokens, which is renewed there.
+     *
+     * @param signIn the command that makes such a login
+     */
+    record Saved(TokenFile file, WebClient web, URI server, String tenant, String signIn) implements BearerToken {
 
         /** Longer than a request takes to arrive. */
         private static final Duration RESERVE = Duration.ofSeconds(15);
@@ -72,16 +76,18 @@ public sealed interface BearerToken {
             return renewed.map(SavedLogin::accessToken).orElseThrow(this::notSignedIn);
         }
 
+        /** A server that does not answer is reported first: no sign-in can succeed there. */
         private CommandFailure notSignedIn() {
+            RealmLogin.requireAnswer(web, server, tenant);
             return new CommandFailure(
                     ExitStatus.NOT_SIGNED_IN,
-                    "you are not signed in to tenant " + tenant + " at " + server + ". Run: qm login");
+                    "you are not signed in to tenant " + tenant + " at " + server + ". Run: " + signIn);
         }
 
         private CommandFailure ended() {
             return new CommandFailure(
                     ExitStatus.NOT_SIGNED_IN,
-                    "your login to tenant " + tenant + " at " + server + " has ended. Run: qm login");
+                    "your login to tenant " + tenant + " at " + server + " has ended. Run: " + signIn);
         }
     }
 }

@@ -64,8 +64,7 @@ public final class RealmLogin {
 
     /** Asks the service where the tenant signs in, and the issuer for its endpoints. */
     public static RealmLogin of(WebClient web, URI server, String tenant) {
-        HttpResponse<String> answer = web.send(WebClient.request(server + "/v1/sign-in/" + WebClient.encode(tenant))
-                .header("Accept", "application/json"));
+        HttpResponse<String> answer = requireAnswer(web, server, tenant);
         JsonNode signIn = WebClient.read(answer.body());
         if (answer.statusCode() != 200 || !signIn.hasNonNull("issuer")) {
             throw new CommandFailure(
@@ -90,6 +89,12 @@ public final class RealmLogin {
         ENDPOINTS.forEach(
                 endpoint -> requireEncryption(server, provider.path(endpoint).asText("")));
         return new RealmLogin(web, issuer, signIn.path("clientId").asText(), provider);
+    }
+
+    /** Asks the service where the tenant signs in, without a token. Fails if no answer comes. */
+    static HttpResponse<String> requireAnswer(WebClient web, URI server, String tenant) {
+        return web.send(WebClient.request(server + "/v1/sign-in/" + WebClient.encode(tenant))
+                .header("Accept", "application/json"));
     }
 
     public String issuer() {

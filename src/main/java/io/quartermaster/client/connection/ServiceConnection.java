@@ -256,19 +256,10 @@ public final class ServiceConnection {
     public static CommandFailure failure(ServiceReply reply) {
         JsonNode body = reply.body();
         String detail = body.path("detail").asText("");
-        String message = detail.isEmpty() ? "the service answered HTTP " + reply.status() : detail;
+        String message = detail.isEmpty() ? "the service answered HTTP " + reply.status() : FieldText.ofJobs(detail);
         List<String> details = new ArrayList<>();
         for (JsonNode error : body.path("errors")) {
-            String line =
-                    error.path("field").asText() + ": " + error.path("message").asText();
-            String accepted = error.hasNonNull("accepted")
-                    ? "accepted: " + error.path("accepted").asText()
-                    : "";
-            if (!message.contains(line)) {
-                details.add(accepted.isEmpty() ? line : line + "; " + accepted);
-            } else if (!accepted.isEmpty()) {
-                details.add(accepted);
-            }
+            FieldText.line(error, message).ifPresent(details::add);
         }
         return new CommandFailure(status(reply.status()), message, details, reply.requestId());
     }

@@ -4,8 +4,10 @@ import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.settings.ContextFile;
 import io.quartermaster.client.settings.ServerContext;
 import java.net.URI;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,10 +41,10 @@ public record TargetChoice(
         try {
             URI chosen = wantedServer.isPresent()
                     ? ServerContext.server(wantedServer.get())
-                    : base.map(ServerContext::server).orElseThrow(() -> missing("server", SERVER_VARIABLE));
+                    : base.map(ServerContext::server).orElseThrow(() -> missing("server", file));
             String name = wantedTenant.isPresent()
                     ? wantedTenant.get()
-                    : base.map(ServerContext::tenant).orElseThrow(() -> missing("tenant", TENANT_VARIABLE));
+                    : base.map(ServerContext::tenant).orElseThrow(() -> missing("tenant", file));
             return new ServerContext(base.map(ServerContext::name).orElse(""), chosen, name);
         } catch (IllegalArgumentException e) {
             throw CommandFailure.usage(String.valueOf(e.getMessage()));
@@ -54,8 +56,16 @@ public record TargetChoice(
                 .or(() -> Optional.ofNullable(variable).filter(value -> !value.isBlank()));
     }
 
-    private static CommandFailure missing(String what, String variable) {
-        return CommandFailure.usage("no " + what + " is chosen. Add a context with qm context add NAME --server URL "
-                + "--tenant TENANT, or set " + variable);
+    private static CommandFailure missing(String what, ContextFile file) {
+        List<ServerContext> known = file.read().sorted();
+        String use = known.isEmpty()
+                ? ""
+                : "Choose one of your contexts with qm context use NAME ("
+                        + known.stream().map(ServerContext::name).collect(Collectors.joining(", "))
+                        + "), or add another"
+                        + " with qm context add";
+        return CommandFailure.usage("no " + what + " is chosen. "
+                + (use.isEmpty() ? "Add a context with qm context add" : use) + " NAME --server URL "
+                + "--tenant TENANT, or set " + SERVER_VARIABLE + " and " + TENANT_VARIABLE);
     }
 }

@@ -9,6 +9,7 @@ import com.fasterxml.jackson.databind.node.ArrayNode;
 import com.fasterxml.jackson.databind.node.ObjectNode;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
+import io.quartermaster.client.output.FileFailure;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -23,6 +24,8 @@ import org.yaml.snakeyaml.DumperOptions;
 import org.yaml.snakeyaml.LoaderOptions;
 import org.yaml.snakeyaml.Yaml;
 import org.yaml.snakeyaml.constructor.SafeConstructor;
+import org.yaml.snakeyaml.error.Mark;
+import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.error.YAMLException;
 import org.yaml.snakeyaml.nodes.Tag;
 import org.yaml.snakeyaml.representer.Representer;
@@ -66,7 +69,7 @@ public final class DocumentFile {
                             ? new String(input.readAllBytes(), StandardCharsets.UTF_8)
                             : Files.readString(Path.of(file)));
         } catch (IOException e) {
-            throw CommandFailure.usage("cannot read " + file + ": " + e.getMessage());
+            throw CommandFailure.usage(FileFailure.text(file, e));
         }
     }
 
@@ -94,10 +97,19 @@ public final class DocumentFile {
                 documents.add(new Reading(file).document(fields));
             }
         } catch (YAMLException e) {
-            throw CommandFailure.usage(file + " is neither YAML nor JSON: "
-                    + String.valueOf(e.getMessage()).lines().findFirst().orElse(""));
+            throw CommandFailure.usage(file + " is neither YAML nor JSON: " + reason(e));
         }
         return documents;
+    }
+
+    /** The place of a mistake in the text, and what is wrong there. */
+    private static String reason(YAMLException e) {
+        if (e instanceof MarkedYAMLException marked && marked.getProblemMark() != null) {
+            Mark mark = marked.getProblemMark();
+            return "line " + (mark.getLine() + 1) + ", column " + (mark.getColumn() + 1) + ": "
+                    + String.valueOf(marked.getProblem()).lines().findFirst().orElse("");
+        }
+        return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
     }
 
     /**

@@ -30,8 +30,6 @@ import picocli.CommandLine.Parameters;
         })
 final class EditCommand extends PersonCommand {
 
-    private static final String NONE = "none";
-
     @Parameters(paramLabel = "JOB", description = "Id, beginning of the id, or name")
     private String job = "";
 
@@ -92,11 +90,7 @@ final class EditCommand extends PersonCommand {
             patch.put("priority", priority);
         }
         if (maxRuntime != null) {
-            if (maxRuntime.equals(NONE)) {
-                patch.putNull("maxRuntime");
-            } else {
-                patch.put("maxRuntime", WorkOptions.duration("--max-runtime", maxRuntime));
-            }
+            WorkOptions.putMaxRuntime(patch, maxRuntime);
         }
         if (!labels.isEmpty() || !removedLabels.isEmpty()) {
             ObjectNode changes = patch.putObject("labels");

@@ -23,7 +23,7 @@ final class HoldCommand extends StateChangeCommand {
     @Override
     String report(JsonNode workload) {
         return workload.path("state").asText().equals("held")
-                ? nameOf(workload) + " is held. Let it start with: qm release"
+                ? nameOf(workload) + " is held. Let it start with: " + called() + " release"
                 : nameOf(workload) + " is " + workload.path("state").asText() + "; it is held when it waits again.";
     }
 }

@@ -11,12 +11,15 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /** Workloads as a table, each with the beginning of its id that is unique among them. */
 final class JobTable {
 
     /** The part of an id that states its time; ids of one moment need more. */
     private static final int SHORTEST_ID = 13;
+
+    private static final Set<String> RUN_STATES = Set.of("running", "stopping");
 
     private JobTable() {}
 
@@ -59,12 +62,21 @@ final class JobTable {
                 || ids.stream().anyMatch(other -> !other.equals(id) && other.startsWith(beginning));
     }
 
+    /** How long the present attempt has run, or the last one of work that has ended; empty between two attempts. */
     private static String ran(JsonNode workload, LocalTimes times) {
+        if (!ranLast(workload)) {
+            return "";
+        }
         return instant(workload, "startedAt")
                 .map(start -> instant(workload, "endedAt")
                         .map(end -> ReadableDuration.format(Duration.between(start, end)))
                         .orElseGet(() -> times.since(start)))
                 .orElse("");
+    }
+
+    /** Whether the start of a job is that of an attempt that runs, or with whose end the job has ended. */
+    static boolean ranLast(JsonNode workload) {
+        return RUN_STATES.contains(workload.path("state").asText()) || workload.hasNonNull("endedAt");
     }
 
     static Optional<Instant> instant(JsonNode node, String field) {

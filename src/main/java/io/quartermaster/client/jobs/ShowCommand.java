@@ -75,7 +75,7 @@ final class ShowCommand extends PersonCommand {
         line("By", workload.path("submittedBy").asText());
         for (String field : List.of("submittedAt", "startedAt", "endedAt")) {
             JobTable.instant(workload, field)
-                    .ifPresent(at -> line(label(field), times.at(at) + " (" + times.relative(at) + ")"));
+                    .ifPresent(at -> line(label(field, workload), times.at(at) + " (" + times.relative(at) + ")"));
         }
         line("Command", command(details.path("command")));
         details.path("environment")
@@ -92,10 +92,11 @@ final class ShowCommand extends PersonCommand {
         }
     }
 
-    private static String label(String field) {
+    /** A job between two attempts has a start, but not a present one. */
+    private static String label(String field, JsonNode workload) {
         return switch (field) {
             case "submittedAt" -> "Submitted";
-            case "startedAt" -> "Started";
+            case "startedAt" -> JobTable.ranLast(workload) ? "Started" : "Last start";
             default -> "Ended";
         };
     }

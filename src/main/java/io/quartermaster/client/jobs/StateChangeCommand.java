@@ -57,7 +57,9 @@ abstract class StateChangeCommand extends PersonCommand {
         }
         ServiceConnection service = service();
         WorkloadFinder finder = new WorkloadFinder(service);
-        List<String> ids = jobs.stream().map(finder::findToChange).distinct().toList();
+        Map<String, String> words = new LinkedHashMap<>();
+        jobs.forEach(word -> words.putIfAbsent(finder.findToChange(word), word));
+        List<String> ids = List.copyOf(words.keySet());
         List<JsonNode> changed = new ArrayList<>();
         ExitStatus worst = ExitStatus.OK;
         for (String id : ids) {
@@ -68,7 +70,8 @@ abstract class StateChangeCommand extends PersonCommand {
                 if (ids.size() == 1) {
                     throw e;
                 }
-                err().println("qm: " + id + ": " + TextStyle.printable(e.text()));
+                err().println("qm: " + TextStyle.printable(words.getOrDefault(id, id)) + ": "
+                        + TextStyle.printable(e.text()));
                 worst = worse(worst, e.status());
             }
         }

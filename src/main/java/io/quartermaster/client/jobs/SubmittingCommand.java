@@ -107,8 +107,8 @@ abstract class SubmittingCommand extends PersonCommand {
                 ids.forEach(out()::println);
                 remark(
                         ids.size() == 1
-                                ? "Follow it with: qm logs -f " + ids.getFirst() + "; see why it waits with: qm why "
-                                        + ids.getFirst()
+                                ? "Follow it with: " + called() + " logs -f " + ids.getFirst()
+                                        + "; see why it waits with: " + called() + " why " + ids.getFirst()
                                 : ids.size() + " jobs are submitted.");
             });
             return ExitStatus.OK;

@@ -85,7 +85,7 @@ final class TopCommand extends PersonCommand {
         ObjectNode document = DocumentWriter.JSON.createObjectNode();
         document.putArray("workloads").addAll(jobs);
         var shares = document.putArray("shares");
-        TextTable groups = new TextTable(style(), "GROUP", "POOL", "USES", "RESERVED", "LIMIT", "ITS JOBS WAIT FOR");
+        TextTable groups = new TextTable(style(), "GROUP", "POOL", "USES", "RESERVED", "LIMIT", "WAITING GPUS");
         Optional<List<String>> mine = all ? Optional.empty() : TokenClaims.groups(claims);
         for (String policy : share.policyNames()) {
             if (!QueuesCommand.isOf(mine, share.groupOf(policy))) {

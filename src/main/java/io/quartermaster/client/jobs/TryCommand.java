@@ -9,6 +9,7 @@ import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.DocumentWriter;
 import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.output.LocalTimes;
+import io.quartermaster.client.output.ReadableDuration;
 import io.quartermaster.client.output.TextStyle;
 import java.time.Duration;
 import java.time.Instant;
@@ -81,8 +82,9 @@ final class TryCommand extends PersonCommand {
                 lines.add(name + " would start " + start(workload, answer, times) + " in pool "
                         + workload.path("pool").asText() + ".");
             } else {
-                lines.add(name + " would not start before "
-                        + times.at(Instant.parse(answer.path("until").asText())) + ".");
+                lines.add("No start of " + (name.equals("The job") ? "the job" : name) + " was found "
+                        + horizon(answer) + " (until "
+                        + times.at(Instant.parse(answer.path("until").asText())) + ").");
             }
             for (JsonNode reason : workload.path("reasons")) {
                 lines.add("  " + times.inSentence(reason.path("sentence").asText()) + " "
@@ -91,6 +93,13 @@ final class TryCommand extends PersonCommand {
             JobTable.instant(workload, "stopsAt")
                     .ifPresent(at -> lines.add("  It would be stopped at " + times.at(at) + " ("
                             + workload.path("stopCause").asText("") + ")."));
+        }
+        if (answer.path("workloads").valueStream().anyMatch(one -> !one.hasNonNull("startsAt"))) {
+            lines.add("  In a forecast, running work ends at its maximum run time, and without one not at all. The job"
+                    + " can start earlier if such work ends before.");
+            if (!answer.path("complete").asBoolean(true)) {
+                lines.add("  The service ended the forecast early, at its time limit.");
+            }
         }
         int differences = answer.path("differences").size()
                 + answer.path("differencesLeftOut").asInt();
@@ -102,10 +111,19 @@ final class TryCommand extends PersonCommand {
         return lines.stream().map(TextStyle::printable).toList();
     }
 
-    /** When a simulated workload starts: {@code now}, a time, or that it does not. */
+    /** The time that the forecast reaches, such as {@code within the next 24h}. */
+    private static String horizon(JsonNode answer) {
+        Duration length = Duration.between(
+                Instant.parse(answer.path("asOf").asText()),
+                Instant.parse(answer.path("until").asText()));
+        boolean wholeHours = length.toHours() > 0 && length.equals(Duration.ofHours(length.toHours()));
+        return "within the next " + (wholeHours ? length.toHours() + "h" : ReadableDuration.format(length));
+    }
+
+    /** When a simulated workload starts: {@code now}, a time, or that none was found. */
     static String start(JsonNode workload, JsonNode answer, LocalTimes times) {
         if (!workload.hasNonNull("startsAt")) {
-            return "not before " + times.at(Instant.parse(answer.path("until").asText()));
+            return "none found " + horizon(answer);
         }
         Instant at = Instant.parse(workload.path("startsAt").asText());
         Instant present = Instant.parse(answer.path("asOf").asText());

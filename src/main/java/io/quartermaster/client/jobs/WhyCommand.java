@@ -58,6 +58,9 @@ final class WhyCommand extends PersonCommand {
         JsonNode outlook = explanation.path("outlook");
         JobTable.instant(outlook, "startsAt")
                 .ifPresent(at -> lines.add("Likely start: " + times.at(at) + " (" + times.relative(at) + ")."));
+        if (outlook.isObject() && !outlook.hasNonNull("startsAt")) {
+            lines.add("There is no forecast of its start: too little of the running work has a maximum run time.");
+        }
         for (JsonNode pool : outlook.path("pools")) {
             holders(pool).ifPresent(lines::add);
             JobTable.instant(pool, "roomAt")

@@ -39,7 +39,7 @@ final class WorkOptions {
     @Option(
             names = "--max-runtime",
             paramLabel = "TIME",
-            description = "Stop it after this time, such as 90m or 2h. Forecasts rely on it")
+            description = "Stop it after this time, such as 90m or 2h, or none. Forecasts rely on it")
     private @Nullable String maxRuntime;
 
     @Option(names = "--priority", paramLabel = "N", description = "Higher goes first within your group")
@@ -54,6 +54,9 @@ final class WorkOptions {
 
     @Option(names = "--dedicated-only", description = "Run only within what is reserved for your group")
     private boolean dedicatedOnly;
+
+    /** The word of {@code --max-runtime} for work without a maximum run time. */
+    static final String NONE = "none";
 
     @Nullable
     String queue() {
@@ -72,7 +75,7 @@ final class WorkOptions {
         put(body, "gpus", gpus);
         put(body, "minGpus", minGpus);
         if (maxRuntime != null) {
-            body.put("maxRuntime", duration("--max-runtime", maxRuntime));
+            putMaxRuntime(body, maxRuntime);
         }
         if (priority != null) {
             body.put("priority", priority);
@@ -82,6 +85,15 @@ final class WorkOptions {
         }
         if (dedicatedOnly) {
             body.put("dedicatedOnly", true);
+        }
+    }
+
+    /** Writes a maximum run time, or null for none, which takes away that of a cloned or waiting job. */
+    static void putMaxRuntime(ObjectNode body, String text) {
+        if (text.equals(NONE)) {
+            body.putNull("maxRuntime");
+        } else {
+            body.put("maxRuntime", duration("--max-runtime", text));
         }
     }
 

@@ -9,6 +9,7 @@ import io.quartermaster.client.output.ExitStatus;
 import io.quartermaster.client.settings.ContextFile;
 import io.quartermaster.client.settings.ServerContext;
 import java.util.List;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -91,7 +92,7 @@ final class ContextCommand extends ContextListing {
             ObjectNode document =
                     document(context, name.equals(contexts().read().current()));
             print(document, List.of(name), () -> out().println("Context " + name + " is tenant " + context.tenant()
-                    + " at " + context.server() + ". Sign in with: qm login"));
+                    + " at " + context.server() + ". Sign in with: " + signIn(context)));
             return ExitStatus.OK;
         }
     }
@@ -134,9 +135,20 @@ final class ContextCommand extends ContextListing {
 
         @Override
         protected ExitStatus run() {
-            ServerContext context = ContextFile.requireKnown(contexts().read(), name);
+            ContextFile.Contexts before = contexts().read();
+            ServerContext context = ContextFile.requireKnown(before, name);
             contexts().remove(name);
             print(document(context, false), List.of(name), () -> out().println("Context " + name + " is removed."));
+            if (name.equals(before.current())) {
+                remark("No context is current now. "
+                        + (before.byName().size() > 1
+                                ? "Choose one: " + called() + " context use "
+                                        + before.sorted().stream()
+                                                .map(ServerContext::name)
+                                                .filter(other -> !other.equals(name))
+                                                .collect(Collectors.joining("|"))
+                                : "Add one: " + called() + " context add NAME --server URL --tenant TENANT"));
+            }
             return ExitStatus.OK;
         }
     }

@@ -41,7 +41,7 @@ abstract class ContextListing extends PersonCommand {
         }
         printItems(items, "name", () -> {
             if (table.isEmpty()) {
-                remark("No contexts. Add one with: qm context add NAME --server URL --tenant TENANT");
+                remark("No contexts. Add one with: " + called() + " context add NAME --server URL --tenant TENANT");
             } else {
                 printTable(table);
             }

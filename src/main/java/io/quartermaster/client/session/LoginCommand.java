@@ -7,6 +7,7 @@ import io.quartermaster.client.commands.TokenClaims;
 import io.quartermaster.client.connection.RealmLogin;
 import io.quartermaster.client.output.CommandFailure;
 import io.quartermaster.client.output.ExitStatus;
+import io.quartermaster.client.output.FileFailure;
 import io.quartermaster.client.output.ReadableDuration;
 import io.quartermaster.client.output.TextStyle;
 import io.quartermaster.client.settings.SavedLogin;
@@ -107,7 +108,7 @@ final class LoginCommand extends PersonCommand {
             try {
                 return Files.readString(secretFile).strip();
             } catch (IOException e) {
-                throw CommandFailure.usage("cannot read the secret in " + secretFile + ": " + e);
+                throw CommandFailure.usage(FileFailure.text(secretFile, e));
             }
         }
         String value =

@@ -19,6 +19,7 @@ public final class SessionCommands {
         catalog.register("login", () -> new LoginCommand(environment));
         catalog.register("logout", () -> new LogoutCommand(environment));
         catalog.register("whoami", () -> new WhoamiCommand(environment));
+        catalog.register("token", () -> new TokenCommand(environment));
     }
 
     /**

@@ -353,7 +353,8 @@ public final class PlanRows {
                        reason_code = case when x.state in ('waiting', 'held', 'paused') then w.reason_code end,
                        reason = case when x.state in ('waiting', 'held', 'paused') then w.reason end,
                        reason_at = case when x.state in ('waiting', 'held', 'paused') then w.reason_at end,
-                       started_at = case when x.state = 'running' then coalesce(w.started_at, $2::timestamptz)
+                       started_at = case when x.state = 'running' and w.state not in ('running', 'stopping')
+                           then $2::timestamptz
                            else w.started_at end,
                        ended_at = case when x.state in ('succeeded', 'failed', 'cancelled') then $2::timestamptz end,
                        set_aside_at = case when x.state not in ('succeeded', 'failed', 'cancelled')

@@ -8,6 +8,7 @@ import io.quartermaster.agent.protocol.Protocol;
 import io.quartermaster.agent.protocol.SyncReply;
 import io.quartermaster.agent.protocol.SyncRequest;
 import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.http.ShutdownNotice;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
 import jakarta.enterprise.context.ApplicationScoped;
@@ -32,6 +33,7 @@ class AgentService {
     private final AgentStore store;
     private final DesiredStateStore desiredStates;
     private final HeldCalls heldCalls;
+    private final ShutdownNotice shutdownNotice;
     private final Wakeups wakeups;
     private final Counter refusedAgents;
 
@@ -40,6 +42,7 @@ class AgentService {
             AgentStore store,
             DesiredStateStore desiredStates,
             HeldCalls heldCalls,
+            ShutdownNotice shutdownNotice,
             Wakeups wakeups,
             MeterRegistry metrics) {
         this.refusedAgents = Counter.builder("quartermaster.agents.refused")
@@ -49,6 +52,7 @@ class AgentService {
         this.store = store;
         this.desiredStates = desiredStates;
         this.heldCalls = heldCalls;
+        this.shutdownNotice = shutdownNotice;
         this.wakeups = wakeups;
     }
 
@@ -139,8 +143,8 @@ class AgentService {
                 }));
     }
 
-    private static boolean isOver(long untilNanos) {
-        return untilNanos - System.nanoTime() < MIN_WAIT_NANOS;
+    private boolean isOver(long untilNanos) {
+        return shutdownNotice.isGiven() || untilNanos - System.nanoTime() < MIN_WAIT_NANOS;
     }
 
     private SyncReply reply(

@@ -3,8 +3,10 @@ package io.quartermaster.execution.agents;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.StartupEvent;
 import io.quartermaster.platform.db.ExecutorDatabase;
+import io.quartermaster.platform.http.ShutdownNotice;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.subscription.Cancellable;
 import io.smallrye.mutiny.subscription.UniEmitter;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
@@ -46,6 +48,8 @@ class HeldCalls {
     private final ExecutorDatabase database;
     private final Vertx vertx;
     private final AgentProtocolConfig config;
+    private final ShutdownNotice shutdownNotice;
+    private volatile @Nullable Cancellable listening;
     private final Map<String, Set<WaitingCall>> waiting = new ConcurrentHashMap<>();
     /** When each channel was woken last, for the calls that are not held yet. */
     private final Map<String, Long> wokenAtNanos = new ConcurrentHashMap<>();
@@ -57,12 +61,14 @@ class HeldCalls {
             Wakeups wakeups,
             ExecutorDatabase database,
             Vertx vertx,
-            AgentProtocolConfig config) {
+            AgentProtocolConfig config,
+            ShutdownNotice shutdownNotice) {
         this.redis = redis;
         this.wakeups = wakeups;
         this.database = database;
         this.vertx = vertx;
         this.config = config;
+        this.shutdownNotice = shutdownNotice;
     }
 
     /** One held call, which ends on the Vert.x context of its request. */
@@ -84,7 +90,8 @@ class HeldCalls {
 
     void start(@Observes StartupEvent event) {
         wakeups.onNotification(this::wake);
-        redis.pubsub(String.class)
+        shutdownNotice.onNotice(this::endAll);
+        listening = redis.pubsub(String.class)
                 .subscribeAsMessagesToPatterns(
                         Wakeups.nodeChannel("*").replace("{", "\\{").replace("}", "\\}"))
                 .onFailure()
@@ -94,6 +101,18 @@ class HeldCalls {
                 .subscribe()
                 .with(message -> wake(message.getChannel()), failure -> {});
         vertx.setPeriodic(Math.max(1, config.poll().toMillis()), ignored -> compare());
+    }
+
+    /** Ends every held call, and holds no further one: the agents ask another replica, or this one when it is back. */
+    void endAll() {
+        Cancellable open = listening;
+        if (open != null) {
+            // Redis is still there now; the end of its connection would end the subscription with an error.
+            open.cancel();
+        }
+        List<WaitingCall> calls = new ArrayList<>();
+        waiting.values().forEach(calls::addAll);
+        calls.forEach(call -> call.end(false));
     }
 
     private void wake(String channel) {
@@ -107,7 +126,7 @@ class HeldCalls {
 
     /**
      * Holds a call. Completes with true when the node is woken, or its revision is another than this one; with false
-     * after the given time.
+     * after the given time, or when the service is about to stop.
      *
      * @param readAtNanos a time before the revision was read: a wake-up since then also ends the call
      */
@@ -132,6 +151,8 @@ class HeldCalls {
             Long woken = wokenAtNanos.get(channel);
             if (woken != null && woken - readAtNanos >= 0) {
                 call.end(true);
+            } else if (shutdownNotice.isGiven()) {
+                call.end(false);
             }
         });
     }

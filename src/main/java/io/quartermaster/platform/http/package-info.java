@@ -1,7 +1,7 @@
 /**
  * Conventions of requests and answers: problem documents, pages, merge patches, JSON.
  *
- * <p>Owns: the form of every error, the JSON settings, streamed responses.
+ * <p>Owns: the form of every error, the JSON settings, streamed responses, the notice of a shutdown to open requests.
  *
  * <p>Does not own: filters that run before a route is found (package {@code platform.filters}).
  *

@@ -3,8 +3,10 @@ package io.quartermaster.workloads.feed;
 import io.quarkus.redis.datasource.ReactiveRedisDataSource;
 import io.quarkus.runtime.StartupEvent;
 import io.quartermaster.platform.TenantId;
+import io.quartermaster.platform.http.ShutdownNotice;
 import io.quartermaster.platform.inbox.Wakeups;
 import io.smallrye.mutiny.Uni;
+import io.smallrye.mutiny.subscription.Cancellable;
 import io.smallrye.mutiny.subscription.UniEmitter;
 import jakarta.enterprise.context.ApplicationScoped;
 import jakarta.enterprise.event.Observes;
@@ -12,6 +14,7 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Notifies live views of new entries in their tenant's feed, with one subscription per replica for any number of views.
@@ -23,6 +26,8 @@ class FeedWakeups {
 
     private final ReactiveRedisDataSource redis;
     private final Wakeups wakeups;
+    private final ShutdownNotice shutdownNotice;
+    private volatile @Nullable Cancellable listening;
     private final Map<String, Waiters> byChannel = new ConcurrentHashMap<>();
 
     /**
@@ -34,14 +39,16 @@ class FeedWakeups {
         private final Set<UniEmitter<? super Long>> emitters = ConcurrentHashMap.newKeySet();
     }
 
-    FeedWakeups(ReactiveRedisDataSource redis, Wakeups wakeups) {
+    FeedWakeups(ReactiveRedisDataSource redis, Wakeups wakeups, ShutdownNotice shutdownNotice) {
         this.redis = redis;
+        this.shutdownNotice = shutdownNotice;
         this.wakeups = wakeups;
     }
 
     void start(@Observes StartupEvent event) {
         wakeups.onNotification(this::wake);
-        redis.pubsub(String.class)
+        shutdownNotice.onNotice(this::wakeAll);
+        listening = redis.pubsub(String.class)
                 .subscribeAsMessagesToPatterns(ALL_FEEDS)
                 .onFailure()
                 .retry()
@@ -63,15 +70,15 @@ class FeedWakeups {
     }
 
     /**
-     * Completes at the first wake-up after that number, at the latest after the given time. Then the caller reads the
-     * feed.
+     * Completes at the first wake-up after that number, at the latest after the given time or when the service is about
+     * to stop. Then the caller reads the feed.
      */
     Uni<Long> awaitWakeup(TenantId tenant, long seenCount, Duration atMost) {
         Waiters waiters = byChannel.computeIfAbsent(Wakeups.feedChannel(tenant), channel -> new Waiters());
         return Uni.createFrom()
                 .<Long>emitter(emitter -> {
                     synchronized (waiters) {
-                        if (waiters.wakeupCount != seenCount) {
+                        if (waiters.wakeupCount != seenCount || shutdownNotice.isGiven()) {
                             emitter.complete(waiters.wakeupCount);
                             return;
                         }
@@ -82,6 +89,15 @@ class FeedWakeups {
                 .ifNoItem()
                 .after(atMost)
                 .recoverWithItem(seenCount);
+    }
+
+    /** Every view then sees that the service is about to stop, and ends. */
+    private void wakeAll() {
+        Cancellable open = listening;
+        if (open != null) {
+            open.cancel();
+        }
+        byChannel.keySet().forEach(this::wake);
     }
 
     private void wake(String channel) {

@@ -3,6 +3,7 @@ package io.quartermaster.workloads.feed;
 import io.quartermaster.access.Caller;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.http.ShutdownNotice;
 import io.quartermaster.workloads.WorkloadsConfig;
 import io.smallrye.mutiny.Multi;
 import io.smallrye.mutiny.Uni;
@@ -30,8 +31,15 @@ class WorkloadStreams {
     private final FeedWakeups wakeups;
     private final WorkloadsConfig config;
     private final Viewers viewers;
+    private final ShutdownNotice shutdownNotice;
 
-    WorkloadStreams(FeedStore feed, FeedWakeups wakeups, WorkloadsConfig config, Viewers viewers) {
+    WorkloadStreams(
+            FeedStore feed,
+            FeedWakeups wakeups,
+            WorkloadsConfig config,
+            Viewers viewers,
+            ShutdownNotice shutdownNotice) {
+        this.shutdownNotice = shutdownNotice;
         this.feed = feed;
         this.wakeups = wakeups;
         this.config = config;
@@ -98,7 +106,7 @@ class WorkloadStreams {
         }
 
         boolean hasEnded() {
-            return ended;
+            return ended || shutdownNotice.isGiven();
         }
 
         Uni<List<Signal>> nextSignals() {

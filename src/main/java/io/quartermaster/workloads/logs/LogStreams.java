@@ -5,6 +5,7 @@ import com.fasterxml.jackson.databind.ObjectMapper;
 import io.quartermaster.access.Caller;
 import io.quartermaster.platform.TenantId;
 import io.quartermaster.platform.http.ProblemException;
+import io.quartermaster.platform.http.ShutdownNotice;
 import io.quartermaster.platform.http.StreamedResponse;
 import io.quartermaster.workloads.WorkloadState;
 import io.quartermaster.workloads.WorkloadsConfig;
@@ -60,13 +61,16 @@ class LogStreams {
     private final WorkloadsConfig config;
     private final Viewers viewers;
     private final ObjectMapper json;
+    private final ShutdownNotice shutdownNotice;
     private final ScheduledExecutorService timers = Executors.newSingleThreadScheduledExecutor(work -> {
         Thread thread = new Thread(work, "log-streams");
         thread.setDaemon(true);
         return thread;
     });
 
-    LogStreams(LogStore store, WorkloadsConfig config, Viewers viewers, ObjectMapper json) {
+    LogStreams(
+            LogStore store, WorkloadsConfig config, Viewers viewers, ObjectMapper json, ShutdownNotice shutdownNotice) {
+        this.shutdownNotice = shutdownNotice;
         this.store = store;
         this.config = config;
         this.viewers = viewers;
@@ -163,7 +167,7 @@ class LogStreams {
             return Multi.createBy()
                     .repeating()
                     .uni(this::turn)
-                    .whilst(events -> !over)
+                    .whilst(events -> !over && !shutdownNotice.isGiven())
                     .select()
                     .where(events -> !events.isEmpty())
                     .map(Buffer::buffer);

@@ -9,6 +9,8 @@ import java.time.Instant;
 import java.time.ZoneOffset;
 import java.util.List;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class JobTableTest {
 
@@ -35,5 +37,20 @@ class JobTableTest {
                 .containsExactly(
                         "ID             NAME   QUEUE  BY  STATE    GPUS  SUBMITTED  RAN  REASON",
                         "019ab1c2-d3e4  train  q      jo  running  2     1h ago     50m  -");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"waiting,-", "starting,-", "stopping,50m", "failed,20m"})
+    void theTimeIsThatOfTheAttempt(String state, String ran) throws Exception {
+        String end = state.equals("failed") ? ",\"endedAt\":\"2026-12-01T08:30:00Z\"" : "";
+        var workload = new ObjectMapper().readTree("""
+                {"id":"%s","name":"train","state":"%s","submittedAt":"2026-12-01T08:00:00Z",
+                 "startedAt":"2026-12-01T08:10:00Z"%s}""".formatted(ONE, state, end));
+        LocalTimes times = new LocalTimes(ZoneOffset.UTC, Instant.parse("2026-12-01T09:00:00Z"));
+
+        assertThat(JobTable.of(List.of(workload), TextStyle.plain(), times)
+                        .lines()
+                        .get(1))
+                .endsWith(" 1h ago     " + ran + (ran.length() == 1 ? "    -" : "  -"));
     }
 }
