@@ -301,8 +301,7 @@ public final class PoolApi {
             LargestNode largestNode,
 
             @Schema(
-                    description = "Whether no node of the pool takes new work: all are cordoned, drained, or out of "
-                            + "contact.")
+                    description = "Whether no node of the pool takes new work: all are cordoned or out of contact.")
             boolean maintenance) {}
 
     /** A kind of GPU that nodes of a pool have. */
