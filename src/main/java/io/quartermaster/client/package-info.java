@@ -3,7 +3,8 @@
  *
  * <p>Owns: the entry point of the small distribution, and its answers to wrong options.
  *
- * <p>Does not own: the commands ({@code client.commands}); the commands for one machine ({@code cli}).
+ * <p>Does not own: the commands ({@code client.jobs}, {@code client.session}); the commands for one machine
+ * ({@code cli}).
  *
  * <p>Invariants: this package and those below it use the JDK, picocli, Jackson, SnakeYAML and JSpecify only, and no
  * class of the service.
