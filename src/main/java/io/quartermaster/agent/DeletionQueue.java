@@ -11,7 +11,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 
-/** Deletes folders on a thread of its own. A folder is first moved into the trash, from which the next agent goes on. */
+/** Deletes folders on a thread of its own. A folder is first moved into the trash, where the next agent finds it. */
 final class DeletionQueue implements AutoCloseable {
     private static final long DELETE_TIMEOUT_MILLIS = 600_000;
 

@@ -80,8 +80,8 @@ final class MoveFeasibility {
 
     /**
      * Whether a unit may find a place at which it makes room for a request of one worker: elsewhere than on a node, or
-     * beside other parts on that node. A part that moves to an empty GPU of the node helps requests of several parts,
-     * which then share both GPUs, and of memory, of which GPUs have different amounts.
+     * beside other parts on that node. A part that moves to an empty GPU of the node helps a request of several parts,
+     * which then shares both GPUs. It also helps a request of memory, because GPUs have different amounts.
      */
     boolean couldGiveWay(PlacementRequest placementRequest, EvictionUnit evictionUnit, NodeId node) {
         boolean needsMoreThanFreeGpus =
