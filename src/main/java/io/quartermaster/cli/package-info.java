@@ -1,5 +1,5 @@
 /**
- * The commands of {@code qm}: start, stop and inspect a service on this machine, and run scenarios.
+ * The commands of {@code qm} for one machine: start, stop and inspect a service there, and run scenarios.
  *
  * <p>Owns: command lines for one machine, their help and output; reading scenario files; the lock
  * and the run file in the data folder; the progress lines of a start; the local demonstration's start data.

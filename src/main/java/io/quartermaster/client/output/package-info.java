@@ -4,7 +4,8 @@
  * <p>Owns: exit codes and failures with a message; tables, documents in JSON and YAML, and names; durations and local
  * times as people write and read them; colours.
  *
- * <p>Does not own: the content of answers ({@code client.commands}); requests ({@code client.connection}).
+ * <p>Does not own: the content of answers ({@code client.jobs}, {@code client.session}); requests
+ * ({@code client.connection}).
  *
  * <p>Invariants: documents repeat the fields of the API and nothing else; colours appear only on a terminal, and never
  * with {@code NO_COLOR}.

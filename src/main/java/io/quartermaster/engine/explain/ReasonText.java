@@ -239,7 +239,7 @@ record ReasonText(
                 Reason.Code.NODES_CLOSED,
                 "The nodes of pool " + pool
                         + " that could take this workload accept no new work of its tenant now: they are cordoned,"
-                        + " being drained or in maintenance, or they serve another tenant only.",
+                        + " or they serve another tenant only.",
                 "Wait until the operator opens a node of pool " + pool + " that fits this workload" + orElsewhere());
     }
 

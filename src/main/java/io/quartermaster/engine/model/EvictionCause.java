@@ -16,6 +16,6 @@ public enum EvictionCause {
     BUDGET,
     /** Workers that it cannot run without were lost, and not replaced in time. */
     INCOMPLETE,
-    /** The scheduler did not cause the stop: the workload was cancelled or timed out, or its node is being emptied. */
+    /** The scheduler did not cause the stop: the workload was cancelled or timed out. */
     ASKED
 }

@@ -43,8 +43,7 @@ public record Reason(
         /** The workload does not fit even if every known node of the pool is up and empty. */
         NO_SUCH_NODE,
         /**
-         * The workload would fit, but the nodes that could take it are cordoned, drained, in maintenance, or dedicated
-         * to another tenant.
+         * The workload would fit, but the nodes that could take it are cordoned, or dedicated to another tenant.
          */
         NODES_CLOSED,
         /** A node of the workload's path would exceed its limit. */

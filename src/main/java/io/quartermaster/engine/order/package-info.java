@@ -1,7 +1,8 @@
 /**
  * The candidate queue: the waiting work that is tried next, and its attempt.
  *
- * <p>Owns: the order of candidates by quota trees, the attempt that each makes next.
+ * <p>Owns: the attempt that each class makes next, and the order of these candidates. Work within its reservation comes
+ * first. Then the order that the pool states decides, then that of the profile, then the quota trees.
  *
  * <p>Does not own: placement and victims.
  *

@@ -1,0 +1,112 @@
+package io.quartermaster.documents;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.io.StringWriter;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+import javax.tools.JavaCompiler;
+import javax.tools.StandardJavaFileManager;
+import javax.tools.ToolProvider;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The changes of sources that the pages show apply to the present sources, and what they make of them compiles. */
+class DocumentedDiffsTest {
+
+    @TempDir
+    private Path folder;
+
+    @Test
+    void everyDiffOfThePagesAppliesAndCompiles() throws IOException {
+        List<Path> changed = new ArrayList<>();
+        List<String> broken = new ArrayList<>();
+        for (Path page : pages()) {
+            for (FencedBlocks.Block block : FencedBlocks.of(page)) {
+                if (block.language().equals("diff")) {
+                    try {
+                        changed.add(write(UnifiedDiff.parse(block.text()), changed.size()));
+                    } catch (IllegalArgumentException wrong) {
+                        broken.add(page + ":" + block.line() + ": " + wrong.getMessage());
+                    }
+                }
+            }
+        }
+
+        assertThat(broken).isEmpty();
+        assertThat(changed)
+                .hasSizeGreaterThan(2)
+                .allSatisfy(file -> assertThat(errors(file)).as("%s", file).isEmpty());
+    }
+
+    @Test
+    void aDiffThatNoLongerFitsIsRefused() {
+        UnifiedDiff diff = UnifiedDiff.parse("""
+                --- a/A.java
+                +++ b/A.java
+                @@ -2,2 +2,2 @@
+                 two
+                -three
+                +four
+                """);
+
+        assertThat(diff.applyTo(List.of("one", "two", "three", "end"))).containsExactly("one", "two", "four", "end");
+        assertThatThrownBy(() -> diff.applyTo(List.of("one", "two", "other"))).hasMessageContaining("from line 2 on");
+        assertThatThrownBy(() -> diff.applyTo(List.of("one", "more", "two", "three")))
+                .hasMessageContaining("begin at line 3");
+        assertThatThrownBy(() -> UnifiedDiff.parse(" two\n-three\n")).hasMessageContaining("name the file");
+        assertThatThrownBy(() -> UnifiedDiff.parse("--- a/A\n+++ b/A\n@@ -1,2 +1,1 @@\n-one\n"))
+                .hasMessageContaining("1 old and 0 new lines");
+    }
+
+    private static List<Path> pages() throws IOException {
+        try (Stream<Path> files = Files.walk(Path.of("docs"))) {
+            return files.filter(file -> file.toString().endsWith(".md"))
+                    .sorted()
+                    .toList();
+        }
+    }
+
+    private Path write(UnifiedDiff diff, int number) throws IOException {
+        Path copy = Files.createDirectories(folder.resolve("diff-" + number))
+                .resolve(diff.file().getFileName());
+        return Files.write(copy, diff.applyTo(Files.readAllLines(diff.file())));
+    }
+
+    /** What the compiler says against a file, beside the other classes as they are. */
+    private static String errors(Path file) throws IOException {
+        JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
+        StringWriter output = new StringWriter();
+        try (StandardJavaFileManager files =
+                compiler.getStandardFileManager(null, Locale.ROOT, StandardCharsets.UTF_8)) {
+            String classPath = String.join(
+                    System.getProperty("path.separator"),
+                    "target/classes",
+                    "target/test-classes",
+                    System.getProperty("java.class.path"));
+            boolean compiled = compiler.getTask(
+                            output,
+                            files,
+                            null,
+                            List.of(
+                                    "-proc:none",
+                                    "-nowarn",
+                                    "-implicit:none",
+                                    "-d",
+                                    file.getParent().toString(),
+                                    "-cp",
+                                    classPath),
+                            null,
+                            files.getJavaFileObjects(file))
+                    .call();
+            return compiled ? "" : output.toString();
+        }
+    }
+}
