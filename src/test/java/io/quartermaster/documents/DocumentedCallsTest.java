@@ -28,8 +28,9 @@ class DocumentedCallsTest {
     private static final Pattern CALL =
             Pattern.compile("\\b(GET|POST|PUT|PATCH|DELETE)\\s+[\"'`]?(/v1/[A-Za-z0-9/{}$_-]+)");
     /** A call whose answer goes to {@code jq}: the method, the path, the program in quotes or as a plain path. */
-    private static final Pattern READING = Pattern.compile(CALL.pattern()
-            + "(?:[^|\\n]|\\\\\\n)*\\|\\s*jq((?:\\s+--arg\\s+\\w+\\s+\\S+|\\s+-{1,2}[a-z-]+)*)\\s+(?:'([^']*)'|(\\.[\\w.\\[\\]]+))");
+    private static final Pattern READING = Pattern.compile(
+            CALL.pattern()
+                    + "(?:[^|\\n]|\\\\\\n)*\\|\\s*jq((?:\\s+--arg\\s+\\w+\\s+\\S+|\\s+-{1,2}[a-z-]+)*)\\s+(?:'([^']*)'|(\\.[\\w.\\[\\]]+))");
 
     private static final String FIELDS = "\\.[A-Za-z]\\w*(?:\\[])?(?:\\.[A-Za-z]\\w*(?:\\[])?)*";
     /** A path in a program of {@code jq}; a name before the point would be a number or a file. */
@@ -77,12 +78,16 @@ class DocumentedCallsTest {
     void aFieldOfAnotherLevelIsFound() throws IOException {
         JsonNode contract = contract();
 
-        assertThat(missingFields(contract, "api GET \"/v1/operator/usage?tenant=$t\" | jq -r '\"\\(.closedUntil) $t\"'"))
+        assertThat(missingFields(
+                        contract, "api GET \"/v1/operator/usage?tenant=$t\" | jq -r '\"\\(.closedUntil) $t\"'"))
                 .containsExactly(".closedUntil");
-        assertThat(missingFields(contract, "api GET \"/v1/operator/usage?tenant=$t\" | jq -r --arg t \"$t\" "
-                        + "'.items[] | select(.open) | .closedUntil // \"none\"'"))
+        assertThat(missingFields(
+                        contract,
+                        "api GET \"/v1/operator/usage?tenant=$t\" | jq -r --arg t \"$t\" "
+                                + "'.items[] | select(.open) | .closedUntil // \"none\"'"))
                 .containsExactly(".open");
-        assertThat(missingFields(contract, "api GET '/v1/operator/nodes' | jq '.items[] | \"\\(.name) \\(.agent.heard)\"'"))
+        assertThat(missingFields(
+                        contract, "api GET '/v1/operator/nodes' | jq '.items[] | \"\\(.name) \\(.agent.heard)\"'"))
                 .containsExactly(".agent.heard");
         assertThat(missingFields(contract, "api GET '/v1/operator/nodes' | jq .items[].title"))
                 .containsExactly(".items[].title");
@@ -106,7 +111,8 @@ class DocumentedCallsTest {
         String program = reading.group(4) == null ? reading.group(5) : reading.group(4);
         for (String stage : program.split("\\s*\\|\\s*")) {
             for (MatchResult path : FIELD_PATH.matcher(stage).results().toList()) {
-                if (at.stream().allMatch(schema -> follow(contract, schema, path.group()).isEmpty())) {
+                if (at.stream().allMatch(schema -> follow(contract, schema, path.group())
+                        .isEmpty())) {
                     missing.add(path.group());
                 }
             }
@@ -140,7 +146,8 @@ class DocumentedCallsTest {
     private static JsonNode resolve(JsonNode contract, JsonNode schema) {
         JsonNode at = schema;
         while (at.has("$ref") || at.has("allOf")) {
-            String reference = at.path("$ref").asText(at.path("allOf").path(0).path("$ref").asText());
+            String reference =
+                    at.path("$ref").asText(at.path("allOf").path(0).path("$ref").asText());
             at = contract.at(reference.substring(1));
         }
         return at;

@@ -25,7 +25,8 @@ class PackageMapTest {
     void everyPackageIsInTheMap() throws IOException {
         String page = Files.readString(Path.of("ARCHITECTURE.md"));
         SortedSet<String> packages = packages();
-        SortedSet<String> named = named(page.substring(page.indexOf("### Packages"), page.indexOf("## The control loop")));
+        SortedSet<String> named =
+                named(page.substring(page.indexOf("### Packages"), page.indexOf("## The control loop")));
 
         assertThat(named).hasSizeGreaterThan(50).isSubsetOf(packages);
         assertThat(packages)
@@ -36,8 +37,11 @@ class PackageMapTest {
     void theReadingOrderNamesEveryCapability() throws IOException {
         String page = Files.readString(Path.of("docs", "internals", "README.md"));
 
-        assertThat(packages()).filteredOn(name -> !name.contains(".")).hasSizeGreaterThan(10).allSatisfy(name -> assertThat(page)
-                .containsPattern("\\(\\.\\./\\.\\./src/main/java/io/quartermaster/" + name + "[/)]"));
+        assertThat(packages())
+                .filteredOn(name -> !name.contains("."))
+                .hasSizeGreaterThan(10)
+                .allSatisfy(name -> assertThat(page)
+                        .containsPattern("\\(\\.\\./\\.\\./src/main/java/io/quartermaster/" + name + "[/)]"));
     }
 
     private static SortedSet<String> named(String map) {

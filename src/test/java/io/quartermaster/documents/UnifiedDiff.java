@@ -8,8 +8,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A change of one file that a page shows. It is applied strictly: the header names the file, the counts of each hunk
- * are right, and its lines are in the file where the hunk says.
+ * A change of one file that a page shows. The header names the file, the counts of each hunk are right, and its lines
+ * are in the file once. As with {@code git apply}, they may have moved from the line that the header names.
  */
 record UnifiedDiff(Path file, List<Hunk> hunks) {
 
@@ -18,11 +18,10 @@ record UnifiedDiff(Path file, List<Hunk> hunks) {
     private static final Pattern HUNK = Pattern.compile("@@ -(\\d+),(\\d+) \\+(\\d+),(\\d+) @@.*");
 
     /**
-     * @param line the line of the file with which it begins, from 1
      * @param before its lines in the file as it is
      * @param after its lines in the changed file
      */
-    record Hunk(int line, List<String> before, List<String> after) {}
+    record Hunk(List<String> before, List<String> after) {}
 
     static UnifiedDiff parse(String text) {
         List<String> lines = text.lines().toList();
@@ -48,7 +47,7 @@ record UnifiedDiff(Path file, List<Hunk> hunks) {
                 throw new IllegalArgumentException("a hunk has " + before.size() + " old and " + after.size()
                         + " new lines, and its header says: " + header.group());
             }
-            hunks.add(new Hunk(Integer.parseInt(header.group(1)), List.copyOf(before), List.copyOf(after)));
+            hunks.add(new Hunk(List.copyOf(before), List.copyOf(after)));
         }
         return new UnifiedDiff(Path.of(lines.get(0).substring(OLD.length())), List.copyOf(hunks));
     }
@@ -72,23 +71,16 @@ record UnifiedDiff(Path file, List<Hunk> hunks) {
         List<String> changed = new ArrayList<>();
         int next = 0;
         for (Hunk hunk : hunks) {
-            int begin = hunk.line() - 1;
-            int end = begin + hunk.before().size();
-            if (begin < next
-                    || end > lines.size()
-                    || !lines.subList(begin, end).equals(hunk.before())) {
-                throw new IllegalArgumentException(file + " has other lines than the diff says from line " + hunk.line()
-                        + " on; the lines of the diff begin at line " + (lineOf(lines, hunk.before()) + 1));
+            int begin = Collections.indexOfSubList(lines, hunk.before());
+            if (begin < next || begin != Collections.lastIndexOfSubList(lines, hunk.before())) {
+                throw new IllegalArgumentException(
+                        file + " has these lines not once, in this order: " + String.join("\n", hunk.before()));
             }
             changed.addAll(lines.subList(next, begin));
             changed.addAll(hunk.after());
-            next = end;
+            next = begin + hunk.before().size();
         }
         changed.addAll(lines.subList(next, lines.size()));
         return changed;
-    }
-
-    private static int lineOf(List<String> lines, List<String> part) {
-        return Collections.indexOfSubList(lines, part);
     }
 }

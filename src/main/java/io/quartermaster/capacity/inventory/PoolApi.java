@@ -300,8 +300,7 @@ public final class PoolApi {
             @Nullable
             LargestNode largestNode,
 
-            @Schema(
-                    description = "Whether no node of the pool takes new work: all are cordoned or out of contact.")
+            @Schema(description = "Whether no node of the pool takes new work: all are cordoned or out of contact.")
             boolean maintenance) {}
 
     /** A kind of GPU that nodes of a pool have. */
