@@ -74,7 +74,7 @@ class TutorialsIT {
                     *) exec '%1$s' -Xmx128m -XX:TieredStopAtLevel=1 -jar '%5$s' "$command" "$@" ;;
                 esac
                 [ "$command" = up ] && set -- --unsafe-demo "$@"
-                exec '%1$s' -Xmx384m '-Dqm.home=%2$s' -jar '%3$s' "$command" "$@" --data-dir '%4$s'
+                exec '%1$s' -Xmx384m '-Dqm.home=%2$s' -Dqm.command=./qm -jar '%3$s' "$command" "$@" --data-dir '%4$s'
                 """.formatted(
                         Path.of(System.getProperty("java.home"), "bin", "java"),
                         Path.of("").toAbsolutePath(),
