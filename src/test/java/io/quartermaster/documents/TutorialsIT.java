@@ -71,10 +71,10 @@ class TutorialsIT {
                 shift
                 case $command in
                     up | down | audit) ;;
-                    *) exec '%1$s' -Xmx128m -XX:TieredStopAtLevel=1 -jar '%5$s' "$command" "$@" ;;
+                    *) exec '%1$s' -Xmx128m -XX:TieredStopAtLevel=1 -Dqm.command=./qm -jar '%5$s' "$command" "$@" ;;
                 esac
                 [ "$command" = up ] && set -- --unsafe-demo "$@"
-                exec '%1$s' -Xmx384m '-Dqm.home=%2$s' -jar '%3$s' "$command" "$@" --data-dir '%4$s'
+                exec '%1$s' -Xmx384m '-Dqm.home=%2$s' -Dqm.command=./qm -jar '%3$s' "$command" "$@" --data-dir '%4$s'
                 """.formatted(
                         Path.of(System.getProperty("java.home"), "bin", "java"),
                         Path.of("").toAbsolutePath(),
