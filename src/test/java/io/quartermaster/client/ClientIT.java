@@ -296,7 +296,8 @@ class ClientIT {
                         .containsPattern("rnd-client-two +/rnd +open +2 x 1 GPU ")
                         .doesNotContain("devops"));
         assertThat(client.run("queues", "--all", "-o", "name").out()).contains("devops-client-one\n", QUEUE + "\n");
-        assertThat(client.run("try", "-q", QUEUE).out()).contains("No start of the job was found within the next 24h", POOL);
+        assertThat(client.run("try", "-q", QUEUE).out())
+                .contains("No start of the job was found within the next 24h", POOL);
         ClientRun.Result top = client.run("top");
         assertThat(top.out()).containsPattern("/rnd +" + POOL + " +0 +2 +4 +1").contains("queued");
         client.run("cancel", "queued");
