@@ -17,8 +17,8 @@ import picocli.CommandLine.Command;
         name = "token",
         description = {
             "Prints an access token of your login, for a call of the API with another program.",
-            "Every person and program with a login can use it. The token lives for some minutes, as the realm decides; qm"
-                    + " renews it first if it is nearly over. A holder of the token acts as you until then, so put it"
+            "Every person and program with a login can use it. The token lives for some minutes, as the realm decides; "
+                    + "qm renews it first if it is nearly over. A holder of the token acts as you until then, so put it"
                     + " into no file and no job."
         },
         footer = {
