@@ -35,8 +35,8 @@ import picocli.CommandLine.Spec;
         },
         footer = {
             "",
-            "In a checkout also: qm dev reloads the service from its sources, qm test runs the tests, qm bench measures"
-                    + " the engine, qm campaign makes long runs, qm fmt formats the code.",
+            "In a checkout also: qm dev reloads the service from its sources, and qm test runs the tests. qm bench"
+                    + " measures the engine, qm campaign makes long runs, and qm fmt formats the code.",
             "Add --help to a command to see its options."
         })
 public final class QuartermasterCommand implements Runnable {
