@@ -10,7 +10,7 @@ enum RouteArea {
     OPERATOR("/v1/operator/"),
     TENANT("/v1/tenants/{tenant}/"),
     NODE("/v1/nodes/{node}/"),
-    /** What the service knows of the caller itself. */
+    /** The description of the caller itself. */
     CALLER("/v1/me/");
 
     private final String root;

@@ -1,6 +1,6 @@
 /**
- * Forecasts of the cell: outlooks of waiting workloads, and simulations. Any replica computes them from the stored
- * state.
+ * Questions about the cell: outlooks of waiting workloads, simulations, and explanations of fair shares. Any replica
+ * answers them from the stored state.
  *
  * <p>Owns: the replica's view of the present cell, which is a snapshot of the tables with an engine; the limits on time
  * and memory for questions to it.

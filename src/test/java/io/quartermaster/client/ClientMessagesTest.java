@@ -17,7 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** What people's commands say of forecasts, refusals and logins, against prepared answers. */
+/** The messages of commands about forecasts, refusals and logins, with prepared answers of the API. */
 class ClientMessagesTest {
 
     private static final String ID = "019ab1c2-d3e4-7000-8000-000000000001";

@@ -61,7 +61,7 @@ final class PythonPackage {
         }
     }
 
-    /** What the build and the package need, as its project file states it. */
+    /** The requirements of the build and of the package, from its project file. */
     private static void installLibraries() throws IOException {
         String python =
                 ExternalProgram.onPath("python3").orElseThrow(() -> skipped("there is no python3 on this machine"));

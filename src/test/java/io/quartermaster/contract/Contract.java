@@ -69,7 +69,7 @@ record Contract(JsonNode document, List<Call> calls) {
             return path.startsWith("/v1/operator/");
         }
 
-        /** What the service knows of the caller itself: every caller may ask. */
+        /** Whether the operation describes the caller itself; every caller may use it. */
         boolean ofCaller() {
             return path.equals("/v1/me");
         }

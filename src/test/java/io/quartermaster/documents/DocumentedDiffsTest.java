@@ -80,7 +80,7 @@ class DocumentedDiffsTest {
         return Files.write(to.resolve(diff.file().getFileName()), diff.applyTo(Files.readAllLines(diff.file())));
     }
 
-    /** What the compiler says against a file, beside the other classes as they are. */
+    /** The errors of the compiler in a file, compiled against the present classes. */
     private static String errors(Path file, Path classes) throws IOException {
         JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
         StringWriter output = new StringWriter();

@@ -22,7 +22,7 @@ import java.util.Map;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** What a portal's first screens show: the caller, its pools, and the fair share of its group. */
+/** The data of a portal's first screens: the caller, its pools, and the fair share of its group. */
 @QuarkusTest
 class ShareIT extends TwoTenantsWork {
 

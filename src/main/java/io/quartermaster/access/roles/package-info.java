@@ -1,7 +1,7 @@
 /**
- * The lists of roles and permissions.
+ * The lists of roles and permissions, and the description of the caller.
  *
- * <p>Owns: the resource for roles.
+ * <p>Owns: the resources for roles, for permissions, and for the caller itself ({@code /v1/me}).
  *
  * <p>Does not own: the roles and permissions ({@code access}), or who has them (the realms in Keycloak).
  *

@@ -17,7 +17,7 @@ record PlannedChange(
         ObjectNode difference,
         ServiceCheck check) {
 
-    /** What the plan does with an object. */
+    /** The action of the plan on an object. */
     enum Action {
         CREATE,
         CHANGE,

@@ -13,7 +13,7 @@ class ReferencePlannerSeedsTest {
     @CsvSource(delimiter = '|', textBlock = """
             9919  | a part that could only move to an empty GPU was no victim of a move for several parts
             10191 | an eviction on a lost node seemed to leave capacity that goes with the work
-            10687 | work came of age while the scheduling state was built anew, and failed moves stayed remembered
+            10687 | work reached its minimum run time between two states, and failed moves stayed remembered
             """)
     void engineDecidesAsTheReferencePlannerDoes(long seed, String cause) {
         ReferencePlannerPropertiesTest.compare(
